@@ -9,8 +9,6 @@ import org.jspecify.annotations.Nullable;
  * that failed itself, its own error is the cause.
  */
 public final class CollectiveFailedException extends SymmetricMemoryException {
-    private static final long serialVersionUID = 1L;
-
     private final List<RankFailure> failures;
 
     /**

@@ -4,8 +4,6 @@ import java.util.List;
 
 /** A wait passed its deadline. The message and {@link #missingRanks()} name the ranks that did not come. */
 public final class DeadlineException extends SymmetricMemoryException {
-    private static final long serialVersionUID = 1L;
-
     private final List<Integer> missingRanks;
 
     /**

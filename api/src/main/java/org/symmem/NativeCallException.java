@@ -2,8 +2,6 @@ package org.symmem;
 
 /** A system or driver call returned an error. */
 public final class NativeCallException extends SymmetricMemoryException {
-    private static final long serialVersionUID = 1L;
-
     private final String call;
     private final String codeName;
     private final int status;

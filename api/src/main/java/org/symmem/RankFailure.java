@@ -1,7 +1,5 @@
 package org.symmem;
 
-import java.io.Serializable;
-
 /**
  * What one rank reported when its part of a collective step failed.
  *
@@ -13,7 +11,7 @@ import java.io.Serializable;
  * @param message its error's message
  */
 public record RankFailure(int rank, String host, String device, String step, String code, String message)
-        implements Serializable {
+        {
     @Override
     public String toString() {
         return "rank " + rank + " on host " + host + ", " + device + ", " + step + ": " + message;

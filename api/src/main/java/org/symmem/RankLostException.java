@@ -2,8 +2,6 @@ package org.symmem;
 
 /** A rank's process has ended while this one waited for it or needed it. */
 public final class RankLostException extends SymmetricMemoryException {
-    private static final long serialVersionUID = 1L;
-
     private final int rank;
 
     /**

@@ -9,9 +9,7 @@ import org.jspecify.annotations.Nullable;
  * {@link IllegalStateException}; everything else that the framework raises extends this class.
  */
 public class SymmetricMemoryException extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
-    private final transient ErrorCode code;
+    private final ErrorCode code;
 
     /**
      * @param code    the kind of error

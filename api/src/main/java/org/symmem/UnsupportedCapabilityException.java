@@ -2,8 +2,6 @@ package org.symmem;
 
 /** Something was asked of a backend that it lacks. Raised before anything is changed. */
 public final class UnsupportedCapabilityException extends SymmetricMemoryException {
-    private static final long serialVersionUID = 1L;
-
     private final Capability capability;
     private final String backend;
     private final String reason;

@@ -1,0 +1,315 @@
+package org.symmem;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.Objects;
+import org.symmem.spi.Memory;
+import org.symmem.spi.Transfers;
+
+/**
+ * A tensor-shaped window on symmetric memory: this rank's buffer, a peer's, or all side by side. Owns nothing: it ends with its
+ * tensor, and every use after that is an {@link IllegalStateException}.
+ *
+ * <p>Immutable and free to share among threads; the memory behind it is not synchronised, which is what {@link Signals} are for.
+ * All methods are local. Methods without a stream block until the data is there.
+ *
+ * <p>Element {@code [i, j, …]} is at {@code address() + (i * strides[0] + j * strides[1] + …) * dataType.sizeBytes()}.
+ */
+public final class TensorView {
+    private final SymmetricTensor tensor;
+    private final Memory memory;
+    private final long offsetBytes;
+    private final Shape shape;
+    private final long[] strides;
+    private final DataType dataType;
+
+    TensorView(SymmetricTensor tensor, Memory memory, long offsetBytes, Shape shape, long[] strides, DataType dataType) {
+        this.tensor = tensor;
+        this.memory = memory;
+        this.offsetBytes = offsetBytes;
+        this.shape = shape;
+        this.strides = strides;
+        this.dataType = dataType;
+    }
+
+    /** {@return the extents, outermost first} */
+    public Shape shape() {
+        return shape;
+    }
+
+    /** {@return a copy of the strides, in elements, outermost first} */
+    public long[] strides() {
+        return strides.clone();
+    }
+
+    /** {@return the type of the elements} */
+    public DataType dataType() {
+        return dataType;
+    }
+
+    /** {@return the bytes that the elements take, without gaps} */
+    public long sizeBytes() {
+        return shape.elements() * dataType.sizeBytes();
+    }
+
+    /** {@return whether the elements lie without gaps, in order} */
+    public boolean isDense() {
+        return Arrays.equals(strides, shape.denseStrides());
+    }
+
+    /**
+     * {@return the plain address of the first element, in this process or on its device}
+     *
+     * @throws UnsupportedCapabilityException if no plain address reaches this rank's memory
+     */
+    public long address() {
+        tensor.ensureOpen();
+        if (memory.address() == 0) {
+            throw tensor.unsupported(Capability.PEER_ADDRESS, "the memory is not reachable by loads and stores; put and get work");
+        }
+        return memory.address() + offsetBytes;
+    }
+
+    /**
+     * {@return the memory from the first element to the last, gaps included, for loads and stores of the CPU} It is in the
+     * byte order of the machine, may be larger than 2 GiB, and its use after the tensor is closed throws.
+     *
+     * @throws UnsupportedCapabilityException if the CPU cannot reach the memory
+     */
+    public MemorySegment segment() {
+        tensor.ensureOpen();
+        tensor.require(Capability.HOST_ACCESS);
+        return memory.segment().orElseThrow().asSlice(offsetBytes, spanBytes());
+    }
+
+    /**
+     * @param index a position along the outermost dimension
+     * @return the view of that slice, with one dimension less
+     * @throws IndexOutOfBoundsException if there is no such position
+     */
+    public TensorView select(long index) {
+        if (shape.rank() == 0) {
+            throw new IndexOutOfBoundsException("a scalar has no dimension to select from: " + this);
+        }
+        Objects.checkIndex(index, shape.extent(0));
+        return new TensorView(tensor, memory, offsetBytes + index * strides[0] * dataType.sizeBytes(), shape.inner(), Arrays.copyOfRange(strides, 1, strides.length), dataType);
+    }
+
+    /**
+     * @param from  the first position along the outermost dimension
+     * @param count how many
+     * @return the view of these, with as many dimensions
+     * @throws IndexOutOfBoundsException if they are not all there
+     */
+    public TensorView slice(long from, long count) {
+        if (shape.rank() == 0) {
+            throw new IndexOutOfBoundsException("a scalar has no dimension to slice: " + this);
+        }
+        Objects.checkFromIndexSize(from, count, shape.extent(0));
+        long[] extents = shape.extents();
+        extents[0] = count;
+        return new TensorView(tensor, memory, offsetBytes + from * strides[0] * dataType.sizeBytes(), Shape.of(extents), strides, dataType);
+    }
+
+    /**
+     * Reads one element. Needs {@link Capability#HOST_ACCESS}.
+     *
+     * @param index the position, outermost first
+     * @return its value, rounded for 64-bit integers beyond 2<sup>53</sup>
+     */
+    public double get(long... index) {
+        long at = elementOffset(index);
+        MemorySegment segment = segment();
+        return dataType.fromBits(switch (dataType.sizeBytes()) {
+            case 1 -> segment.get(ValueLayout.JAVA_BYTE, at);
+            case 2 -> segment.get(ValueLayout.JAVA_SHORT_UNALIGNED, at);
+            case 4 -> segment.get(ValueLayout.JAVA_INT_UNALIGNED, at);
+            default -> segment.get(ValueLayout.JAVA_LONG_UNALIGNED, at);
+        });
+    }
+
+    /**
+     * Writes one element. Needs {@link Capability#HOST_ACCESS}.
+     *
+     * @param value as {@link DataType#toBits} takes it
+     * @param index the position, outermost first
+     */
+    public void set(double value, long... index) {
+        long at = elementOffset(index);
+        long bits = dataType.toBits(value);
+        MemorySegment segment = segment();
+        switch (dataType.sizeBytes()) {
+            case 1 -> segment.set(ValueLayout.JAVA_BYTE, at, (byte) bits);
+            case 2 -> segment.set(ValueLayout.JAVA_SHORT_UNALIGNED, at, (short) bits);
+            case 4 -> segment.set(ValueLayout.JAVA_INT_UNALIGNED, at, (int) bits);
+            default -> segment.set(ValueLayout.JAVA_LONG_UNALIGNED, at, bits);
+        }
+    }
+
+    /** Sets every element to a value, as {@link DataType#toBits} takes it. Blocks until done. */
+    public void fill(double value) {
+        fill(value, tensor.blocking());
+    }
+
+    /** Sets every element to a value, in the order of the stream. */
+    public void fill(double value, Stream stream) {
+        fill(value, stream.queue());
+    }
+
+    private void fill(double value, Transfers transfers) {
+        tensor.ensureOpen();
+        long bits = dataType.toBits(value);
+        runs(this, this, (at, same, sizeBytes) -> transfers.fill(memory, at, sizeBytes / dataType.sizeBytes(), bits, dataType.sizeBytes()));
+    }
+
+    /**
+     * Copies all elements of another view of the same shape and type. Blocks until done.
+     *
+     * @param source of this or another tensor of the same {@link SymmetricMemory}; does not overlap this view
+     * @throws IllegalArgumentException if shape or type differ
+     */
+    public void copyFrom(TensorView source) {
+        copyFrom(source, tensor.blocking());
+    }
+
+    /** Copies all elements of another view, in the order of the stream. See {@link #copyFrom(TensorView)}. */
+    public void copyFrom(TensorView source, Stream stream) {
+        copyFrom(source, stream.queue());
+    }
+
+    private void copyFrom(TensorView source, Transfers transfers) {
+        tensor.ensureOpen();
+        source.tensor.ensureOpen();
+        if (source.dataType != dataType || !source.shape.equals(shape)) {
+            throw new IllegalArgumentException("cannot copy " + source + " to " + this + ": shape and data type must be equal");
+        }
+        runs(this, source, (to, from, sizeBytes) -> transfers.copy(memory, to, source.memory, from, sizeBytes));
+    }
+
+    /**
+     * Copies from memory of this process that is not symmetric. Blocks until done.
+     *
+     * @param source the elements in order without gaps, {@link #sizeBytes()} long
+     * @throws IllegalArgumentException if it has another length
+     */
+    public void copyFrom(MemorySegment source) {
+        copyFrom(source, tensor.blocking());
+    }
+
+    /** Copies from a segment, which must stay as it is until the stream is done. See {@link #copyFrom(MemorySegment)}. */
+    public void copyFrom(MemorySegment source, Stream stream) {
+        copyFrom(source, stream.queue());
+    }
+
+    private void copyFrom(MemorySegment source, Transfers transfers) {
+        tensor.ensureOpen();
+        requireLength(source);
+        Memory plain = Memory.of(source);
+        denseRuns((at, dense, sizeBytes) -> transfers.copy(memory, at, plain, dense, sizeBytes));
+    }
+
+    /**
+     * Copies to memory of this process that is not symmetric. Blocks until done.
+     *
+     * @param target takes the elements in order without gaps, {@link #sizeBytes()} long
+     * @throws IllegalArgumentException if it has another length
+     */
+    public void copyTo(MemorySegment target) {
+        copyTo(target, tensor.blocking());
+    }
+
+    /** Copies to a segment, which must not be used until the stream is done. See {@link #copyTo(MemorySegment)}. */
+    public void copyTo(MemorySegment target, Stream stream) {
+        copyTo(target, stream.queue());
+    }
+
+    private void copyTo(MemorySegment target, Transfers transfers) {
+        tensor.ensureOpen();
+        requireLength(target);
+        Memory plain = Memory.of(target);
+        denseRuns((at, dense, sizeBytes) -> transfers.copy(plain, dense, memory, at, sizeBytes));
+    }
+
+    Memory memory() {
+        return memory;
+    }
+
+    long offsetBytes() {
+        return offsetBytes;
+    }
+
+    void requireDense() {
+        if (!isDense()) {
+            throw new IllegalArgumentException("needs a view without gaps, not " + this);
+        }
+    }
+
+    private void requireLength(MemorySegment segment) {
+        if (segment.byteSize() != sizeBytes()) {
+            throw new IllegalArgumentException("the segment has " + segment.byteSize() + " bytes, " + this + " needs " + sizeBytes());
+        }
+    }
+
+    private long spanBytes() {
+        long last = 0;
+        for (int d = 0; d < strides.length; d++) {
+            last += (shape.extent(d) - 1) * strides[d];
+        }
+        return (last + 1) * dataType.sizeBytes();
+    }
+
+    private long elementOffset(long... index) {
+        if (index.length != shape.rank()) {
+            throw new IndexOutOfBoundsException(index.length + " indices for " + this);
+        }
+        long element = 0;
+        for (int d = 0; d < index.length; d++) {
+            element += Objects.checkIndex(index[d], shape.extent(d)) * strides[d];
+        }
+        return element * dataType.sizeBytes();
+    }
+
+    @FunctionalInterface
+    private interface Run {
+        void at(long thisOffsetBytes, long otherOffsetBytes, long sizeBytes);
+    }
+
+    private void denseRuns(Run run) {
+        runs(this, new TensorView(tensor, memory, 0, shape, shape.denseStrides(), dataType), run);
+    }
+
+    /** Walks two views of one shape in the largest pieces that are dense in both. */
+    private static void runs(TensorView one, TensorView other, Run run) {
+        long[] dense = one.shape.denseStrides();
+        int outer = dense.length;
+        while (outer > 0 && (one.shape.extent(outer - 1) == 1 || one.strides[outer - 1] == dense[outer - 1] && other.strides[outer - 1] == dense[outer - 1])) {
+            outer--;
+        }
+        long runElements = outer == 0 ? one.shape.elements() : outer == dense.length ? 1 : dense[outer] * one.shape.extent(outer);
+        int elementSize = one.dataType.sizeBytes();
+        long[] index = new long[outer];
+        while (true) {
+            long at = 0;
+            long otherAt = 0;
+            for (int d = 0; d < outer; d++) {
+                at += index[d] * one.strides[d];
+                otherAt += index[d] * other.strides[d];
+            }
+            run.at(one.offsetBytes + at * elementSize, other.offsetBytes + otherAt * elementSize, runElements * elementSize);
+            int d = outer - 1;
+            while (d >= 0 && ++index[d] == one.shape.extent(d)) {
+                index[d--] = 0;
+            }
+            if (d < 0) {
+                return;
+            }
+        }
+    }
+
+    /** {@return for instance {@code TensorView[float32 2x262144, strides [262144, 1]]}} */
+    @Override
+    public String toString() {
+        return "TensorView[" + dataType + " " + shape + (isDense() ? "" : ", strides " + Arrays.toString(strides)) + "]";
+    }
+}

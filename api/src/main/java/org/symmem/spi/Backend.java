@@ -1,0 +1,55 @@
+package org.symmem.spi;
+
+import java.util.List;
+import java.util.Map;
+import org.symmem.Capability;
+import org.symmem.MemoryRegion;
+import org.symmem.Support;
+
+/** A backend at work for one process group: allocations, streams and transfers of one rank. Its transfers block the caller. */
+public interface Backend extends Transfers, AutoCloseable {
+    /** {@return the device in words, for instance {@code host memory} or {@code device 0 (NVIDIA H200)}} */
+    String device();
+
+    /** {@return what this rank can do; a capability that is not named is lacking} */
+    Map<Capability, Support> capabilities();
+
+    /** {@return the unit in which buffers are allocated, in bytes; a contiguous view of multiples of it has no gaps} */
+    long granularityBytes();
+
+    /**
+     * Allocates a buffer of zeros with a pad of zeros.
+     *
+     * @param sizeBytes the buffer's size; positive
+     * @param padBytes  the pad's size, as {@link SignalPadLayout} computed it
+     * @return the allocation
+     */
+    Allocation allocate(long sizeBytes, long padBytes);
+
+    /**
+     * Finds every reason why a buffer cannot be wrapped. Asked only where the backend has {@code WRAP}.
+     *
+     * @return the reasons, each a full phrase; empty if it can be used
+     */
+    List<String> validate(MemoryRegion region, long sizeBytes);
+
+    /**
+     * Uses a buffer that passed {@link #validate}.
+     *
+     * @return the allocation; closing it does not free the region
+     */
+    Allocation wrap(MemoryRegion region, long sizeBytes, long padBytes);
+
+    /** {@return a new stream} */
+    StreamQueue newStream();
+
+    /**
+     * @param handle a native stream of the user's. Asked only where the backend has {@code EXTERNAL_STREAM}
+     * @return a queue on it
+     */
+    StreamQueue wrapStream(long handle);
+
+    /** Ends the backend's work for the group. All its allocations and streams are closed. */
+    @Override
+    void close();
+}

@@ -1,0 +1,38 @@
+package org.symmem.spi;
+
+/**
+ * The signals of one tensor. Each (channel, sender, receiver) counts: the nth wait is satisfied by the nth signal, and none is
+ * lost. Barriers have counts of their own. A channel is used by one thread, or one stream, at a time; channels are independent.
+ *
+ * <p>Ranks and channels are checked before they come here. Signalling releases: all stores of the sender before it are seen by
+ * whoever waited for it.
+ */
+public interface SignalPad {
+    /** Signals a peer; blocks only for as long as a store takes. */
+    void signal(int peer, int channel);
+
+    /**
+     * Waits for the next signal of a peer. On a timeout nothing is consumed: waiting again waits for the same signal.
+     *
+     * @return whether it came; false if the timeout passed first
+     * @throws org.symmem.RankLostException if the peer's process has ended
+     */
+    boolean await(int source, int channel, long timeoutNanos);
+
+    /**
+     * Waits until all ranks are at the same barrier. On a timeout, calling again continues the same barrier.
+     *
+     * @return empty if all came, else the ranks that did not
+     * @throws org.symmem.RankLostException if a missing rank's process has ended
+     */
+    int[] barrier(int channel, long timeoutNanos);
+
+    /** Signals a peer in the order of a stream. */
+    void signal(int peer, int channel, StreamQueue stream);
+
+    /** Makes a stream wait for the next signal of a peer; a wait past its timeout fails the stream. */
+    void await(int source, int channel, StreamQueue stream, long timeoutNanos);
+
+    /** Makes a stream wait for all ranks; a wait past its timeout fails the stream. */
+    void barrier(int channel, StreamQueue stream, long timeoutNanos);
+}
