@@ -10,8 +10,7 @@ package org.symmem;
  * @param code    the {@link ErrorCode#id()} of its error, or the exception's class name
  * @param message its error's message
  */
-public record RankFailure(int rank, String host, String device, String step, String code, String message)
-        {
+public record RankFailure(int rank, String host, String device, String step, String code, String message) {
     @Override
     public String toString() {
         return "rank " + rank + " on host " + host + ", " + device + ", " + step + ": " + message;
