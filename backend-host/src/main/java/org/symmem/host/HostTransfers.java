@@ -1,0 +1,42 @@
+package org.symmem.host;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.symmem.spi.Memory;
+
+/** Copies and fills by the calling thread. */
+final class HostTransfers {
+    /** Large enough that the copies behind a fill run at full speed, small enough to stay in the cache. */
+    private static final long PATTERN_BYTES = 32 * 1024;
+
+    private HostTransfers() {}
+
+    static void copy(Memory target, long targetOffsetBytes, Memory source, long sourceOffsetBytes, long sizeBytes) {
+        MemorySegment.copy(segmentOf(source), sourceOffsetBytes, segmentOf(target), targetOffsetBytes, sizeBytes);
+    }
+
+    static void fill(Memory target, long offsetBytes, long elements, long elementBits, int elementSize) {
+        MemorySegment range = segmentOf(target).asSlice(offsetBytes, elements * elementSize);
+        if (elementSize == 1) {
+            range.fill((byte) elementBits);
+            return;
+        }
+        switch (elementSize) {
+            case 2 -> range.set(ValueLayout.JAVA_SHORT_UNALIGNED, 0, (short) elementBits);
+            case 4 -> range.set(ValueLayout.JAVA_INT_UNALIGNED, 0, (int) elementBits);
+            case 8 -> range.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, elementBits);
+            default -> throw new IllegalArgumentException("no element has " + elementSize + " bytes");
+        }
+        // What is filled doubles until it is a pattern that is then repeated.
+        long filled = elementSize;
+        while (filled < range.byteSize()) {
+            long next = Math.min(Math.min(filled, PATTERN_BYTES), range.byteSize() - filled);
+            MemorySegment.copy(range, 0, range, filled, next);
+            filled += next;
+        }
+    }
+
+    private static MemorySegment segmentOf(Memory memory) {
+        return memory.segment().orElseThrow(() -> new IllegalArgumentException("not memory of this host: " + memory));
+    }
+}
