@@ -105,13 +105,13 @@ public final class SymmetricMemory implements AutoCloseable {
      * @throws DeadlineException         if a rank did not come in time; names the missing ranks
      */
     public static SymmetricMemory open(ProcessGroup group, Options options) {
-        Agreement choosing = new Agreement(group, "opening symmetric memory on group " + group.name(), () -> "no device yet", group.timeout());
+        Agreement choosing = new Agreement(group, "opening symmetric memory", rankOf(group), () -> "no device yet", group.timeout());
         BackendSelection.Choice choice = BackendSelection.ofInstalled().choose(choosing, options.backend());
         String name = choice.provider().name();
         Comparison.of(choosing, "comparing options", List.of(new Comparison.Property("channels", Integer.toString(options.channels()))));
         Closers opened = new Closers();
         try {
-            Agreement opening = new Agreement(group, "opening backend " + name + " on group " + group.name(), () -> "backend " + name, group.timeout());
+            Agreement opening = new Agreement(group, "opening backend " + name, rankOf(group), () -> "backend " + name, group.timeout());
             Backend backend = opened.add(choice.provider().open(group, opening));
             Map<Capability, Support> capabilities = commonCapabilities(opening, backend);
             LOG.log(Level.INFO, "rank {0}/{1} on host {2}, {3}: chose backend {4}", group.rank(), group.worldSize(), HostIdentity.local().name(), backend.device(), choice.explanation());
@@ -198,7 +198,7 @@ public final class SymmetricMemory implements AutoCloseable {
      * @throws IllegalStateException if this is closed
      */
     public SymmetricTensor allocate(Shape shape, DataType dataType) {
-        return tensor(shape, dataType, (sizeBytes, padBytes) -> backend.allocate(sizeBytes, padBytes));
+        return tensor(shape, dataType, backend::allocate);
     }
 
     /**
@@ -236,7 +236,7 @@ public final class SymmetricMemory implements AutoCloseable {
         if (!reasons.isEmpty()) {
             throw new SymmetricMemoryException(ErrorCode.BUFFER_UNSUITABLE, where() + ": " + region + " cannot hold " + dataType + " " + shape + " as symmetric memory: " + String.join("; ", reasons));
         }
-        return tensor(shape, dataType, (sizeBytes, padBytes) -> backend.wrap(region, sizeBytes, padBytes));
+        return tensor(shape, dataType, (sizeBytes, pad) -> backend.wrap(region, sizeBytes, pad));
     }
 
     /** {@return a new stream of this rank's device; the caller closes it} Local. */
@@ -288,7 +288,7 @@ public final class SymmetricMemory implements AutoCloseable {
 
     @FunctionalInterface
     private interface Allocator {
-        Allocation allocate(long sizeBytes, long padBytes);
+        Allocation allocate(long sizeBytes, SignalPadLayout pad);
     }
 
     private SymmetricTensor tensor(Shape shape, DataType dataType, Allocator allocator) {
@@ -296,11 +296,11 @@ public final class SymmetricMemory implements AutoCloseable {
         sizeBytes(shape, dataType);
         var description = new SymmetricTensor.TensorDescription(allocations++, shape, dataType, options.channels());
         String name = "SymmetricTensor[rank " + group.rank() + "/" + group.worldSize() + ", " + dataType + " " + shape + ", " + backendName + "]";
-        long padBytes = new SignalPadLayout(group.worldSize(), options.channels()).sizeBytes();
+        SignalPadLayout pad = new SignalPadLayout(group.worldSize(), options.channels());
         if (!allocatesLocally()) {
-            description.agreeOn(agreement("allocation of " + name, group.timeout()));
+            description.agreeOn(agreement("allocation " + description.ordinal(), name, group.timeout()));
         }
-        Allocation allocation = allocator.allocate(description.sizeBytes(), padBytes);
+        Allocation allocation = allocator.allocate(description.sizeBytes(), pad);
         Throwable site = Boolean.getBoolean("symmem.debug") ? new Throwable("allocated here") : null;
         var resources = new SymmetricTensor.Resources(name, allocation, site);
         tensors.add(resources);
@@ -331,8 +331,12 @@ public final class SymmetricMemory implements AutoCloseable {
         return capability(Capability.LOCAL_ALLOCATION).supported();
     }
 
-    Agreement agreement(String operation, Duration timeout) {
-        return new Agreement(group, operation, backend::device, timeout);
+    Agreement agreement(String operation, String tensor, Duration timeout) {
+        return new Agreement(group, operation, tensor, backend::device, timeout);
+    }
+
+    private static String rankOf(ProcessGroup group) {
+        return "rank " + group.rank() + "/" + group.worldSize() + " of group " + group.name();
     }
 
     Transfers blocking() {

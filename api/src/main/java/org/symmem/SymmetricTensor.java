@@ -117,7 +117,7 @@ public final class SymmetricTensor implements AutoCloseable {
         if (resources.mapping != null) {
             return;
         }
-        Agreement agreement = memory.agreement("rendezvous of " + this, timeout);
+        Agreement agreement = memory.agreement("rendezvous of allocation " + description.ordinal(), toString(), timeout);
         if (memory.allocatesLocally()) {
             description.agreeOn(agreement);
         }

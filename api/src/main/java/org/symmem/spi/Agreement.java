@@ -25,18 +25,21 @@ public final class Agreement {
 
     private final ProcessGroup group;
     private final String operation;
+    private final String subject;
     private final Supplier<String> device;
     private final Duration timeout;
 
     /**
      * @param group     the ranks
-     * @param operation what is being done, for errors, for instance {@code rendezvous of SymmetricTensor[…]}
+     * @param operation what is being done, in words that are the same on all ranks, for instance {@code rendezvous of allocation 3}
+     * @param subject   what it is done to, in this rank's words, for errors, for instance {@code SymmetricTensor[…]}
      * @param device    this rank's device in words, asked only when its part fails
      * @param timeout   how long each step waits for the slowest rank
      */
-    public Agreement(ProcessGroup group, String operation, Supplier<String> device, Duration timeout) {
+    public Agreement(ProcessGroup group, String operation, String subject, Supplier<String> device, Duration timeout) {
         this.group = group;
         this.operation = operation;
+        this.subject = subject;
         this.device = device;
         this.timeout = timeout;
     }
@@ -56,9 +59,14 @@ public final class Agreement {
         return group;
     }
 
-    /** {@return what is being done, in words} */
+    /** {@return what is being done and to what, in words} */
     public String operation() {
-        return operation;
+        return operation + ", " + subject;
+    }
+
+    /** {@return what it is done to, in this rank's words} */
+    public String subject() {
+        return subject;
     }
 
     /** {@return how long each step waits for the slowest rank} */
@@ -148,7 +156,7 @@ public final class Agreement {
         }
         if (!failures.isEmpty()) {
             throw new CollectiveFailedException(
-                    ErrorCode.RANK_FAILED, operation + " (rank " + group.rank() + "/" + group.worldSize() + ")", failures, own);
+                    ErrorCode.RANK_FAILED, operation(), failures, own);
         }
         return results;
     }

@@ -21,10 +21,10 @@ public interface Backend extends Transfers, AutoCloseable {
      * Allocates a buffer of zeros with a pad of zeros.
      *
      * @param sizeBytes the buffer's size; positive
-     * @param padBytes  the pad's size, as {@link SignalPadLayout} computed it
+     * @param pad       the pad's layout and size
      * @return the allocation
      */
-    Allocation allocate(long sizeBytes, long padBytes);
+    Allocation allocate(long sizeBytes, SignalPadLayout pad);
 
     /**
      * Finds every reason why a buffer cannot be wrapped. Asked only where the backend has {@code WRAP}.
@@ -38,7 +38,7 @@ public interface Backend extends Transfers, AutoCloseable {
      *
      * @return the allocation; closing it does not free the region
      */
-    Allocation wrap(MemoryRegion region, long sizeBytes, long padBytes);
+    Allocation wrap(MemoryRegion region, long sizeBytes, SignalPadLayout pad);
 
     /** {@return a new stream} */
     StreamQueue newStream();

@@ -1,5 +1,9 @@
 package org.symmem.spi;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+
 /**
  * The bytes of a signal pad, the same for every backend. Each rank owns one pad a tensor; the words of a slot are written by
  * the slot's source rank, except the sleeper words, which the owner writes.
@@ -59,6 +63,27 @@ public record SignalPadLayout(int worldSize, int channels) {
     /** {@return the offset of the count of barriers that a source has come to on a channel, in bytes} */
     public long arrivalsOffset(int channel, int source) {
         return slotOffset(channel, source) + ARRIVALS_IN_SLOT;
+    }
+
+    /** Writes the header of a pad that no other rank can see yet. */
+    public void writeHeader(MemorySegment pad) {
+        pad.set(ValueLayout.JAVA_INT, VERSION_OFFSET, VERSION);
+        pad.set(ValueLayout.JAVA_INT, WORLD_SIZE_OFFSET, worldSize);
+        pad.set(ValueLayout.JAVA_INT, CHANNELS_OFFSET, channels);
+        pad.set(ValueLayout.JAVA_INT, MAGIC_OFFSET, MAGIC);
+    }
+
+    /**
+     * Checks that a peer's pad has this layout.
+     *
+     * @throws IllegalArgumentException if it has not; the message says what differs
+     */
+    public void checkHeader(MemorySegment pad, int peer) {
+        int[] found = {pad.get(ValueLayout.JAVA_INT, MAGIC_OFFSET), pad.get(ValueLayout.JAVA_INT, VERSION_OFFSET), pad.get(ValueLayout.JAVA_INT, WORLD_SIZE_OFFSET), pad.get(ValueLayout.JAVA_INT, CHANNELS_OFFSET)};
+        int[] wanted = {MAGIC, VERSION, worldSize, channels};
+        if (!Arrays.equals(found, wanted)) {
+            throw new IllegalArgumentException("the signal pad of rank " + peer + " begins with magic, version, world size, channels " + Arrays.toString(found) + ", not " + Arrays.toString(wanted));
+        }
     }
 
     private long slotOffset(int channel, int source) {

@@ -1,0 +1,221 @@
+package org.symmem.rendezvous;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.symmem.DeadlineException;
+import org.symmem.ErrorCode;
+import org.symmem.KeyValueStore;
+import org.symmem.ProcessGroup;
+import org.symmem.RanksDisagreeException;
+import org.symmem.SymmetricMemoryException;
+import org.symmem.spi.HostIdentity;
+import org.symmem.spi.Wire;
+
+/**
+ * A group that meets in a store. Each all-gather uses keys of its own, {@code name/sequence/rank}; a rank removes its key of one
+ * all-gather after the next, when every rank is known to have read it, so the store does not grow.
+ *
+ * <p>An all-gather costs a rank one set, one wait-and-read of all ranks' keys, and one delete, however many ranks there are.
+ */
+final class StoreProcessGroup implements ProcessGroup {
+    /** How long the first all-gather waits before it looks whether those who came count the same ranks as this one. */
+    private static final Duration FIRST_LOOK = Duration.ofMillis(500);
+
+    private final String name;
+    private final int rank;
+    private final int worldSize;
+    private final int localRank;
+    private final Duration timeout;
+    private final KeyValueStore store;
+    private final Runnable leave;
+    private final Map<String, Integer> subgroups = new HashMap<>();
+    private long sequence;
+    private boolean closed;
+
+    /** @param leave what closing does, after this rank has said that it goes */
+    StoreProcessGroup(String name, int rank, int worldSize, int localRank, Duration timeout, KeyValueStore store, Runnable leave) {
+        if (worldSize < 1 || rank < 0 || rank >= worldSize) {
+            throw new IllegalArgumentException("rank " + rank + " is not in [0, " + worldSize + ") of group " + name);
+        }
+        this.name = name;
+        this.rank = rank;
+        this.worldSize = worldSize;
+        this.localRank = localRank;
+        this.timeout = timeout;
+        this.store = store;
+        this.leave = leave;
+    }
+
+    /** What a rank puts under its key. */
+    private record Contribution(String step, int worldSize, byte[] bytes) {
+        byte[] toBytes() {
+            return Wire.write(out -> {
+                out.writeUTF(step);
+                out.writeInt(worldSize);
+                out.write(bytes);
+            });
+        }
+
+        static Contribution from(byte[] message) {
+            return Wire.read(message, in -> new Contribution(in.readUTF(), in.readInt(), in.readAllBytes()));
+        }
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public int rank() {
+        return rank;
+    }
+
+    @Override
+    public int worldSize() {
+        return worldSize;
+    }
+
+    @Override
+    public int localRank() {
+        return localRank;
+    }
+
+    @Override
+    public Duration timeout() {
+        return timeout;
+    }
+
+    @Override
+    public List<byte[]> allGather(String step, byte[] contribution, Duration stepTimeout) {
+        ensureOpen();
+        long now = sequence++;
+        if (worldSize == 1) {
+            return List.of(contribution.clone());
+        }
+        if (now == 0 && store.get(key(0, rank)).isPresent()) {
+            throw new SymmetricMemoryException(ErrorCode.SETTING, "rank " + rank + " of group " + name + " is already taken, by another process or by an earlier group of this name. Give every rank a number, and every group a name, of its own");
+        }
+        store.set(key(now, rank), new Contribution(step, worldSize, contribution).toBytes());
+        List<Contribution> all = await(now, step, stepTimeout);
+        if (now > 0) {
+            store.delete(key(now - 1, rank));
+        }
+        compareSteps(all);
+        return all.stream().map(Contribution::bytes).toList();
+    }
+
+    private List<Contribution> await(long now, String step, Duration stepTimeout) {
+        List<String> keys = IntStream.range(0, worldSize).mapToObj(r -> key(now, r)).toList();
+        long start = System.nanoTime();
+        // A rank that counts more ranks than there are would wait for one that never comes, so the first wait is not one wait.
+        Duration wait = now == 0 && stepTimeout.compareTo(FIRST_LOOK) > 0 ? FIRST_LOOK : stepTimeout;
+        while (true) {
+            Optional<List<byte[]>> values = store.await(keys, wait);
+            if (values.isPresent()) {
+                return compareWorldSizes(values.get().stream().map(Contribution::from).toList());
+            }
+            Map<Integer, Contribution> came = present(keys);
+            compareWorldSizes(came.values());
+            Duration waited = Duration.ofNanos(System.nanoTime() - start);
+            if (waited.compareTo(stepTimeout) >= 0) {
+                throw missing(step, came, waited);
+            }
+            wait = stepTimeout.minus(waited);
+        }
+    }
+
+    private Map<Integer, Contribution> present(List<String> keys) {
+        Map<Integer, Contribution> came = new LinkedHashMap<>();
+        for (int r = 0; r < keys.size(); r++) {
+            int from = r;
+            store.get(keys.get(r)).ifPresent(value -> came.put(from, Contribution.from(value)));
+        }
+        return came;
+    }
+
+    private <C extends java.util.Collection<Contribution>> C compareWorldSizes(C contributions) {
+        Set<Integer> sizes = contributions.stream().map(Contribution::worldSize).collect(Collectors.toCollection(java.util.TreeSet::new));
+        if (sizes.size() > 1) {
+            throw new RanksDisagreeException("ranks of group " + name + " disagree on the world size: " + sizes + "; rank " + rank + " was told " + worldSize + ". Start every rank with the same WORLD_SIZE");
+        }
+        return contributions;
+    }
+
+    private void compareSteps(List<Contribution> all) {
+        if (all.stream().map(Contribution::step).distinct().count() > 1) {
+            String steps = IntStream.range(0, worldSize).mapToObj(r -> "rank " + r + ": " + all.get(r).step()).collect(Collectors.joining("; "));
+            throw new RanksDisagreeException("ranks of group " + name + " are at different steps: " + steps + ". Every rank must make the same collective calls in the same order");
+        }
+    }
+
+    private DeadlineException missing(String step, Map<Integer, Contribution> came, Duration waited) {
+        List<Integer> missing = IntStream.range(0, worldSize).filter(r -> !came.containsKey(r)).boxed().toList();
+        return new DeadlineException(ErrorCode.RANK_MISSING, step + ": ranks " + missing + " did not come within " + waited.toMillis() + " ms; this is rank " + rank + "/" + worldSize + " on host "
+                + HostIdentity.local().name() + ", group " + name + ". Check that these ranks run and reach this step, or allow more time (symmem.timeout, in seconds)", missing);
+    }
+
+    @Override
+    public ProcessGroup subgroup(int... ranks) {
+        ensureOpen();
+        Set<Integer> distinct = new HashSet<>();
+        int own = -1;
+        for (int i = 0; i < ranks.length; i++) {
+            if (ranks[i] < 0 || ranks[i] >= worldSize || !distinct.add(ranks[i])) {
+                throw new IllegalArgumentException("a subgroup of " + name + " has distinct ranks in [0, " + worldSize + "), not " + Arrays.toString(ranks));
+            }
+            if (ranks[i] == rank) {
+                own = i;
+            }
+        }
+        if (own < 0) {
+            throw new IllegalArgumentException("rank " + rank + " is not among the ranks " + Arrays.toString(ranks) + " of the subgroup that it makes");
+        }
+        String members = Arrays.stream(ranks).mapToObj(String::valueOf).collect(Collectors.joining(","));
+        // The count is kept for each set of ranks: other ranks make other groups in between.
+        int count = subgroups.merge(members, 1, Integer::sum);
+        return new StoreProcessGroup(name + "/" + members + "#" + count, own, ranks.length, localRank, timeout, store, () -> {});
+    }
+
+    private String key(long at, int of) {
+        return name + "/" + at + "/" + of;
+    }
+
+    private void ensureOpen() {
+        if (closed) {
+            throw new IllegalStateException("closed: " + this);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            leave.run();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "ProcessGroup[" + name + ", rank " + rank + "/" + worldSize + "]";
+    }
+
+    /** {@return the keys by which ranks say that they go} */
+    static List<String> farewells(String name, int worldSize) {
+        List<String> keys = new ArrayList<>();
+        for (int r = 0; r < worldSize; r++) {
+            keys.add(name + "/farewell/" + r);
+        }
+        return keys;
+    }
+}
