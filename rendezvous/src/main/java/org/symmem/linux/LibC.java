@@ -179,6 +179,109 @@ public final class LibC {
         }
     }
 
+    // ---- sockets ----
+
+    static int socket(int domain, int type, String purpose) {
+        try {
+            MemorySegment state = STATE.get();
+            return checked((int) Socket.HANDLE.invokeExact(state, domain, type, 0), "socket", state, purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static void bind(int fd, MemorySegment address, int addressBytes, String purpose) {
+        withAddress(Bind.HANDLE, "bind", fd, address, addressBytes, purpose);
+    }
+
+    static void connect(int fd, MemorySegment address, int addressBytes, String purpose) {
+        withAddress(Connect.HANDLE, "connect", fd, address, addressBytes, purpose);
+    }
+
+    private static void withAddress(MethodHandle function, String call, int fd, MemorySegment address, int addressBytes, String purpose) {
+        try {
+            MemorySegment state = STATE.get();
+            checked((int) function.invokeExact(state, fd, address, addressBytes), call, state, purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static void listen(int fd, int backlog, String purpose) {
+        try {
+            MemorySegment state = STATE.get();
+            checked((int) Listen.HANDLE.invokeExact(state, fd, backlog), "listen", state, purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** {@return the connection's descriptor, or -1 if none waits} */
+    static int accept4(int fd, int flags, String purpose) {
+        try {
+            MemorySegment state = STATE.get();
+            return unlessBlocked((int) Accept4.HANDLE.invokeExact(state, fd, MemorySegment.NULL, MemorySegment.NULL, flags), "accept4", state, purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** {@return the bytes sent, or -1 if the socket takes none now} */
+    static int sendmsg(int fd, MemorySegment message, int flags, String purpose) {
+        try {
+            MemorySegment state = STATE.get();
+            return unlessBlocked((int) (long) Sendmsg.HANDLE.invokeExact(state, fd, message, flags), "sendmsg", state, purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** {@return the bytes received, 0 at the end, or -1 if there are none now} */
+    static int recvmsg(int fd, MemorySegment message, int flags, String purpose) {
+        try {
+            MemorySegment state = STATE.get();
+            return unlessBlocked((int) (long) Recvmsg.HANDLE.invokeExact(state, fd, message, flags), "recvmsg", state, purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static void getsockopt(int fd, int level, int name, MemorySegment value, MemorySegment valueBytes, String purpose) {
+        try {
+            MemorySegment state = STATE.get();
+            checked((int) Getsockopt.HANDLE.invokeExact(state, fd, level, name, value, valueBytes), "getsockopt", state, purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** Waits for one of several descriptors; an interruption by a signal counts as none being ready. */
+    static void poll(MemorySegment descriptors, long number, int timeoutMillis, String purpose) {
+        try {
+            MemorySegment state = STATE.get();
+            int ready = (int) Poll.HANDLE.invokeExact(state, descriptors, number, timeoutMillis);
+            if (ready < 0 && (int) ERRNO.get(state, 0L) != Errno.EINTR) {
+                checked(ready, "poll", state, purpose);
+            }
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** {@return the effective user of this process} */
+    static int geteuid() {
+        try {
+            return (int) Geteuid.HANDLE.invokeExact(STATE.get());
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    private static int unlessBlocked(int result, String call, MemorySegment state, String purpose) {
+        int errno = result < 0 ? (int) ERRNO.get(state, 0L) : 0;
+        return errno == Errno.EAGAIN || errno == Errno.EINTR ? -1 : checked(result, call, state, purpose);
+    }
+
     // ---- other processes ----
 
     /** {@return a descriptor of a process} */
@@ -338,6 +441,46 @@ public final class LibC {
 
     private static final class Close {
         static final MethodHandle HANDLE = function("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    }
+
+    private static final class Socket {
+        static final MethodHandle HANDLE = function("socket", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
+    }
+
+    private static final class Bind {
+        static final MethodHandle HANDLE = function("bind", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
+    }
+
+    private static final class Connect {
+        static final MethodHandle HANDLE = function("connect", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
+    }
+
+    private static final class Listen {
+        static final MethodHandle HANDLE = function("listen", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    }
+
+    private static final class Accept4 {
+        static final MethodHandle HANDLE = function("accept4", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT));
+    }
+
+    private static final class Sendmsg {
+        static final MethodHandle HANDLE = function("sendmsg", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT));
+    }
+
+    private static final class Recvmsg {
+        static final MethodHandle HANDLE = function("recvmsg", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT));
+    }
+
+    private static final class Getsockopt {
+        static final MethodHandle HANDLE = function("getsockopt", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
+    }
+
+    private static final class Poll {
+        static final MethodHandle HANDLE = function("poll", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
+    }
+
+    private static final class Geteuid {
+        static final MethodHandle HANDLE = function("geteuid", FunctionDescriptor.of(JAVA_INT));
     }
 
     private static final class Syscall3 {

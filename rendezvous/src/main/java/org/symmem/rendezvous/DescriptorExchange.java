@@ -1,26 +1,62 @@
 package org.symmem.rendezvous;
 
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
+import org.symmem.ErrorCode;
+import org.symmem.RanksDisagreeException;
+import org.symmem.SymmetricMemoryException;
 import org.symmem.linux.Descriptor;
-import org.symmem.linux.LibC;
 import org.symmem.spi.Agreement;
+import org.symmem.spi.HostIdentity;
 import org.symmem.spi.Wire;
 
-public final class DescriptorExchange implements AutoCloseable {
+/**
+ * Hands file descriptors among the ranks of one host. Opened once a group; each exchange then gives every rank every other
+ * rank's descriptors. Used by one thread, except {@link #lostRanks()}.
+ */
+public abstract sealed class DescriptorExchange implements AutoCloseable permits SocketExchange, PidfdExchange {
+    /** How descriptors are handed over; {@code symmem.descriptors} or {@code SYMMEM_DESCRIPTORS} chooses. */
     public enum Way {
-        PIDFD;
+        /** Over unix sockets, as ancillary data; needs one network namespace. */
+        SOCKET("unix sockets (SCM_RIGHTS)"),
+        /** Taken out of the peer's process; needs the right to trace it and Linux 5.6. */
+        PIDFD("pidfd_getfd");
 
-        public static Way configured() {
-            return PIDFD;
+        private final String description;
+
+        Way(String description) {
+            this.description = description;
         }
 
+        /** {@return the way in words} */
         public String describe() {
-            return "pidfd_getfd";
+            return description;
+        }
+
+        /**
+         * {@return the way that the settings of this process choose}
+         *
+         * @throws SymmetricMemoryException if the setting is wrong
+         */
+        public static Way configured() {
+            String setting = Settings.value(Settings.DESCRIPTORS_PROPERTY, Settings.DESCRIPTORS_VARIABLE, System.getenv()).orElse("socket");
+            return switch (setting) {
+                case "socket" -> SOCKET;
+                case "pidfd" -> PIDFD;
+                default -> throw new SymmetricMemoryException(ErrorCode.SETTING, Settings.DESCRIPTORS_PROPERTY + " (or " + Settings.DESCRIPTORS_VARIABLE + ") is \"" + setting + "\"; it is socket or pidfd");
+            };
         }
     }
 
+    /**
+     * What one rank gave.
+     *
+     * @param note        its note
+     * @param descriptors its descriptors, close-on-exec, owned by the receiver; none for this rank itself
+     */
     public record Received(byte[] note, List<Descriptor> descriptors) implements AutoCloseable {
         @Override
         public void close() {
@@ -28,54 +64,79 @@ public final class DescriptorExchange implements AutoCloseable {
         }
     }
 
+    /**
+     * Prepares the ranks of a group for exchanges. Collective.
+     *
+     * @param agreement with the ranks
+     * @return the exchange; the caller closes it
+     * @throws RanksDisagreeException on all ranks, if they are on different hosts or use different ways
+     */
     public static DescriptorExchange open(Agreement agreement) {
-        return new DescriptorExchange();
+        Way way = compareWays(agreement);
+        return way == Way.SOCKET ? SocketExchange.among(agreement) : PidfdExchange.among(agreement);
     }
 
-    public List<Received> exchange(Agreement agreement, List<Descriptor> own, byte[] note) {
-        record Offer(long pid, int[] fds, byte[] note) {}
-        List<Offer> offers = agreement.step("announcing descriptors", () -> Wire.write(out -> {
-            out.writeLong(ProcessHandle.current().pid());
-            out.writeInt(own.size());
-            for (Descriptor d : own) {
-                out.writeInt(d.fd());
-            }
-            out.write(note);
-        })).stream().map(m -> Wire.read(m, in -> {
-            long pid = in.readLong();
-            int[] fds = new int[in.readInt()];
-            for (int i = 0; i < fds.length; i++) {
-                fds[i] = in.readInt();
-            }
-            return new Offer(pid, fds, in.readAllBytes());
-        })).toList();
-        List<Received> received = new ArrayList<>();
-        {
-            agreement.check("fetching descriptors", () -> {
-                for (int r = 0; r < offers.size(); r++) {
-                    List<Descriptor> got = new ArrayList<>();
-                    if (r != agreement.group().rank()) {
-                        try (Descriptor process = LibC.pidfdOpen(offers.get(r).pid(), "process of rank " + r)) {
-                            for (int fd : offers.get(r).fds()) {
-                                got.add(LibC.pidfdGetfd(process.fd(), fd, "descriptor of rank " + r));
-                            }
-                        }
-                    }
-                    received.add(new Received(offers.get(r).note(), got));
-                }
+    private static Way compareWays(Agreement agreement) {
+        record Place(Way way, String host, String bootId) {}
+        List<Place> places = agreement.step("comparing hosts and ways to hand over descriptors", () -> {
+            Way way = Way.configured();
+            return Wire.write(out -> {
+                out.writeUTF(way.name());
+                out.writeUTF(HostIdentity.local().name());
+                out.writeUTF(HostIdentity.local().bootId());
             });
+        }).stream().map(message -> Wire.read(message, in -> new Place(Way.valueOf(in.readUTF()), in.readUTF(), in.readUTF()))).toList();
+        if (places.stream().map(Place::bootId).distinct().count() > 1) {
+            throw new RanksDisagreeException("ranks are on different hosts, between which descriptors cannot be handed over: "
+                    + places.stream().map(place -> place.host() + " (" + place.bootId() + ")").collect(Collectors.joining(", ")) + ", in rank order. Use a group for each host");
         }
-        return received;
+        if (places.stream().map(Place::way).distinct().count() > 1) {
+            throw new RanksDisagreeException("ranks hand over descriptors in different ways: " + places.stream().map(place -> place.way().name()).collect(Collectors.joining(", "))
+                    + ", in rank order. Give all the same " + Settings.DESCRIPTORS_PROPERTY);
+        }
+        return places.getFirst().way();
     }
 
-    public Set<Integer> lostRanks() {
-        return Set.of();
+    /**
+     * Gives every rank what every rank gives. Collective; every rank fails if one does, and nothing received stays open then.
+     *
+     * @param agreement with the ranks that the exchange was opened for
+     * @param own       this rank's descriptors, 16 at most; they stay this rank's
+     * @param note      a few bytes that go with them, 4000 at most
+     * @return what each rank gave, in rank order; the caller closes all
+     */
+    public final List<Received> exchange(Agreement agreement, List<Descriptor> own, byte[] note) {
+        List<Received> received = new ArrayList<>();
+        try {
+            transfer(agreement, own, note, received);
+            return received;
+        } catch (Throwable e) {
+            received.forEach(Received::close);
+            throw e;
+        }
     }
 
-    public String describe() {
-        return "pidfd_getfd";
+    /** Fills the list in rank order. Whatever is in it when this throws is closed by the caller. */
+    abstract void transfer(Agreement agreement, List<Descriptor> own, byte[] note, List<Received> received);
+
+    /** {@return the ranks whose processes have ended, or which have closed the exchange} Local, any thread, only looks. */
+    public abstract Set<Integer> lostRanks();
+
+    /** {@return the way in words} */
+    public abstract String describe();
+
+    /** {@return ranks other than the own} */
+    static Set<Integer> others(Agreement agreement) {
+        Set<Integer> others = new LinkedHashSet<>();
+        for (int rank = 0; rank < agreement.group().worldSize(); rank++) {
+            if (rank != agreement.group().rank()) {
+                others.add(rank);
+            }
+        }
+        return others;
     }
 
+    /** Ends the exchange; other ranks see this one as lost. Closing twice is fine. */
     @Override
-    public void close() {}
+    public abstract void close();
 }

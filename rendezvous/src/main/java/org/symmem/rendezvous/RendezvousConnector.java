@@ -1,19 +1,19 @@
 package org.symmem.rendezvous;
 
-import java.time.Duration;
 import java.util.Map;
 import org.symmem.KeyValueStore;
 import org.symmem.ProcessGroup;
 import org.symmem.spi.GroupConnector;
 
+/** What {@link ProcessGroup}'s factories find by {@link java.util.ServiceLoader}. */
 public final class RendezvousConnector implements GroupConnector {
     @Override
-    public ProcessGroup fromEnvironment(Map<String, String> environment) {
-        throw new IllegalStateException();
+    public ProcessGroup fromEnvironment(Map<String, String> variables) {
+        return ProcessGroups.fromEnvironment(variables);
     }
 
     @Override
     public ProcessGroup over(int rank, int worldSize, KeyValueStore store, String name) {
-        return new StoreProcessGroup(name, rank, worldSize, rank, Duration.ofSeconds(10), store, () -> {});
+        return ProcessGroups.over(store, name, rank, worldSize, rank, Settings.timeout(System.getenv()));
     }
 }

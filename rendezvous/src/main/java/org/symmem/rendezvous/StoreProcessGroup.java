@@ -1,7 +1,6 @@
 package org.symmem.rendezvous;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -16,10 +15,8 @@ import org.symmem.DeadlineException;
 import org.symmem.ErrorCode;
 import org.symmem.KeyValueStore;
 import org.symmem.ProcessGroup;
-import org.symmem.RanksDisagreeException;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.spi.HostIdentity;
-import org.symmem.spi.Wire;
 
 /**
  * A group that meets in a store. Each all-gather uses keys of its own, {@code name/sequence/rank}; a rank removes its key of one
@@ -42,11 +39,9 @@ final class StoreProcessGroup implements ProcessGroup {
     private long sequence;
     private boolean closed;
 
-    /** @param leave what closing does, after this rank has said that it goes */
+    /** @param leave what closing does */
     StoreProcessGroup(String name, int rank, int worldSize, int localRank, Duration timeout, KeyValueStore store, Runnable leave) {
-        if (worldSize < 1 || rank < 0 || rank >= worldSize) {
-            throw new IllegalArgumentException("rank " + rank + " is not in [0, " + worldSize + ") of group " + name);
-        }
+        checkRank(name, rank, worldSize);
         this.name = name;
         this.rank = rank;
         this.worldSize = worldSize;
@@ -56,18 +51,9 @@ final class StoreProcessGroup implements ProcessGroup {
         this.leave = leave;
     }
 
-    /** What a rank puts under its key. */
-    private record Contribution(String step, int worldSize, byte[] bytes) {
-        byte[] toBytes() {
-            return Wire.write(out -> {
-                out.writeUTF(step);
-                out.writeInt(worldSize);
-                out.write(bytes);
-            });
-        }
-
-        static Contribution from(byte[] message) {
-            return Wire.read(message, in -> new Contribution(in.readUTF(), in.readInt(), in.readAllBytes()));
+    static void checkRank(String name, int rank, int worldSize) {
+        if (worldSize < 1 || rank < 0 || rank >= worldSize) {
+            throw new IllegalArgumentException("rank " + rank + " is not in [0, " + worldSize + ") of group " + name);
         }
     }
 
@@ -111,8 +97,7 @@ final class StoreProcessGroup implements ProcessGroup {
         if (now > 0) {
             store.delete(key(now - 1, rank));
         }
-        compareSteps(all);
-        return all.stream().map(Contribution::bytes).toList();
+        return Contribution.ofOneStep(name, all);
     }
 
     private List<Contribution> await(long now, String step, Duration stepTimeout) {
@@ -123,10 +108,12 @@ final class StoreProcessGroup implements ProcessGroup {
         while (true) {
             Optional<List<byte[]>> values = store.await(keys, wait);
             if (values.isPresent()) {
-                return compareWorldSizes(values.get().stream().map(Contribution::from).toList());
+                List<Contribution> all = values.get().stream().map(Contribution::from).toList();
+                Contribution.compareWorldSizes(name, rank, worldSize, all);
+                return all;
             }
             Map<Integer, Contribution> came = present(keys);
-            compareWorldSizes(came.values());
+            Contribution.compareWorldSizes(name, rank, worldSize, came.values());
             Duration waited = Duration.ofNanos(System.nanoTime() - start);
             if (waited.compareTo(stepTimeout) >= 0) {
                 throw missing(step, came, waited);
@@ -142,21 +129,6 @@ final class StoreProcessGroup implements ProcessGroup {
             store.get(keys.get(r)).ifPresent(value -> came.put(from, Contribution.from(value)));
         }
         return came;
-    }
-
-    private <C extends java.util.Collection<Contribution>> C compareWorldSizes(C contributions) {
-        Set<Integer> sizes = contributions.stream().map(Contribution::worldSize).collect(Collectors.toCollection(java.util.TreeSet::new));
-        if (sizes.size() > 1) {
-            throw new RanksDisagreeException("ranks of group " + name + " disagree on the world size: " + sizes + "; rank " + rank + " was told " + worldSize + ". Start every rank with the same WORLD_SIZE");
-        }
-        return contributions;
-    }
-
-    private void compareSteps(List<Contribution> all) {
-        if (all.stream().map(Contribution::step).distinct().count() > 1) {
-            String steps = IntStream.range(0, worldSize).mapToObj(r -> "rank " + r + ": " + all.get(r).step()).collect(Collectors.joining("; "));
-            throw new RanksDisagreeException("ranks of group " + name + " are at different steps: " + steps + ". Every rank must make the same collective calls in the same order");
-        }
     }
 
     private DeadlineException missing(String step, Map<Integer, Contribution> came, Duration waited) {
@@ -208,14 +180,5 @@ final class StoreProcessGroup implements ProcessGroup {
     @Override
     public String toString() {
         return "ProcessGroup[" + name + ", rank " + rank + "/" + worldSize + "]";
-    }
-
-    /** {@return the keys by which ranks say that they go} */
-    static List<String> farewells(String name, int worldSize) {
-        List<String> keys = new ArrayList<>();
-        for (int r = 0; r < worldSize; r++) {
-            keys.add(name + "/farewell/" + r);
-        }
-        return keys;
     }
 }

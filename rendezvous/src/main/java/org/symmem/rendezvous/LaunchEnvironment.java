@@ -1,0 +1,81 @@
+package org.symmem.rendezvous;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.symmem.ErrorCode;
+import org.symmem.SymmetricMemoryException;
+
+/**
+ * What a launcher says about a rank in environment variables: torchrun's and plain ones ({@code RANK}, {@code WORLD_SIZE},
+ * {@code LOCAL_RANK}), else Open MPI's, else Slurm's; {@code MASTER_ADDR} and {@code MASTER_PORT} in every case.
+ *
+ * @param rank       from 0
+ * @param worldSize  the number of ranks
+ * @param localRank  among the ranks of the host; the rank itself where the launcher does not say
+ * @param store      where the store is; empty only for a world of 1
+ * @param agentStore whether the launcher serves the store, so that rank 0 must not
+ * @param keyPrefix  distinguishes this run, and this restart of it, from others on one store
+ */
+record LaunchEnvironment(int rank, int worldSize, int localRank, Optional<Address> store, boolean agentStore, String keyPrefix) {
+    /** Where the store is. */
+    record Address(String host, int port) {}
+
+    /** The names by which one kind of launcher says the same three things. */
+    private record Names(String launcher, String rank, String worldSize, String localRank) {}
+
+    private static final List<Names> LAUNCHERS = List.of(
+            new Names("torchrun or the user", "RANK", "WORLD_SIZE", "LOCAL_RANK"),
+            new Names("mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
+            new Names("srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"));
+
+    static LaunchEnvironment of(Map<String, String> variables) {
+        Names names = LAUNCHERS.stream()
+                .filter(launcher -> variables.containsKey(launcher.rank()) || variables.containsKey(launcher.worldSize()) && launcher == LAUNCHERS.getFirst())
+                .findFirst()
+                .orElseThrow(() -> wrong("RANK is not set, nor is OMPI_COMM_WORLD_RANK or SLURM_PROCID: no launcher has said which rank this process is. Start it with symmem launch, torchrun, mpirun or srun, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, for instance RANK=0 WORLD_SIZE=1"));
+        int worldSize = number(variables, names.worldSize(), names.launcher(), 1, 1 << 20);
+        int rank = number(variables, names.rank(), names.launcher(), 0, worldSize - 1);
+        int localRank = variables.containsKey(names.localRank()) ? number(variables, names.localRank(), names.launcher(), 0, worldSize - 1) : rank;
+        String run = variables.getOrDefault("TORCHELASTIC_RUN_ID", variables.getOrDefault("SLURM_JOB_ID", "job"));
+        String restart = variables.getOrDefault("TORCHELASTIC_RESTART_COUNT", "0");
+        boolean agentStore = variables.getOrDefault("TORCHELASTIC_USE_AGENT_STORE", "").equalsIgnoreCase("true");
+        return new LaunchEnvironment(rank, worldSize, localRank, address(variables, worldSize), agentStore, "symmem/" + run + "/" + restart);
+    }
+
+    private static Optional<Address> address(Map<String, String> variables, int worldSize) {
+        if (worldSize == 1) {
+            return Optional.empty();
+        }
+        String host = variables.get("MASTER_ADDR");
+        if (host == null || host.isBlank()) {
+            throw wrong("MASTER_ADDR is not set: it is the host on which rank 0 serves the store, for instance MASTER_ADDR=127.0.0.1; torchrun sets it, under mpirun and srun it is yours to set");
+        }
+        return Optional.of(new Address(host.strip(), number(variables, "MASTER_PORT", "torchrun or the user", 1, 65_535)));
+    }
+
+    private static int number(Map<String, String> variables, String name, String launcher, int least, int greatest) {
+        String value = variables.get(name);
+        if (value == null) {
+            throw wrong(name + " is not set; " + launcher + " sets it to a whole number from " + least + " to " + greatest);
+        }
+        OptionalInt number = parse(value);
+        if (number.isEmpty() || number.getAsInt() < least || number.getAsInt() > greatest) {
+            throw wrong(name + "=" + value + " is wrong: " + launcher + " sets it to a whole number from " + least + " to " + greatest);
+        }
+        return number.getAsInt();
+    }
+
+    private static OptionalInt parse(String value) {
+        try {
+            return OptionalInt.of(Integer.parseInt(value.strip()));
+        } catch (NumberFormatException e) {
+            return OptionalInt.empty();
+        }
+    }
+
+    private static SymmetricMemoryException wrong(String message) {
+        return new SymmetricMemoryException(ErrorCode.SETTING, message);
+    }
+}

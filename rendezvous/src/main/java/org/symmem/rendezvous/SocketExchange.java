@@ -1,0 +1,279 @@
+package org.symmem.rendezvous;
+
+import java.lang.System.Logger.Level;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.symmem.DeadlineException;
+import org.symmem.ErrorCode;
+import org.symmem.RankLostException;
+import org.symmem.SymmetricMemoryException;
+import org.symmem.linux.Descriptor;
+import org.symmem.linux.Poll;
+import org.symmem.linux.UnixSocket;
+import org.symmem.spi.Agreement;
+import org.symmem.spi.Closers;
+import org.symmem.spi.Wire;
+
+/**
+ * Hands descriptors over unix sockets, one connection for each pair of ranks, kept as long as the group's memory: each later
+ * exchange is one message each way, and a connection that ends tells at once that the peer's process has.
+ *
+ * <p>Only processes of the same user that know the job's secret, which goes through the store, are let in; whoever else connects
+ * is dropped and disturbs nobody.
+ */
+final class SocketExchange extends DescriptorExchange {
+    private static final System.Logger LOG = System.getLogger("org.symmem.rendezvous");
+    /** How long a connection may take to say who it is. A peer says it at once. */
+    private static final long HELLO_NANOS = 2_000_000_000;
+
+    private final int rank;
+    private final Map<Integer, UnixSocket> peers;
+    private long exchanges;
+
+    private SocketExchange(int rank, Map<Integer, UnixSocket> peers) {
+        this.rank = rank;
+        this.peers = peers;
+    }
+
+    static SocketExchange among(Agreement agreement) {
+        SecureRandom random = new SecureRandom();
+        byte[] ownName = new byte[16];
+        byte[] ownSecret = new byte[HandleMessage.SECRET_BYTES];
+        random.nextBytes(ownName);
+        random.nextBytes(ownSecret);
+        String name = "symmem-" + HexFormat.of().formatHex(ownName);
+        Map<Integer, UnixSocket> peers = new TreeMap<>();
+        Closers begun = new Closers();
+        try (Closers listening = new Closers()) {
+            begun.add(() -> peers.values().forEach(UnixSocket::close));
+            UnixSocket[] listener = new UnixSocket[1];
+            List<byte[]> announced = agreement.step("announcing the socket for descriptors", () -> {
+                listener[0] = listening.add(UnixSocket.listen(name, 4096));
+                return Wire.write(out -> {
+                    out.writeUTF(name);
+                    out.write(ownSecret);
+                });
+            });
+            List<String> names = announced.stream().map(message -> Wire.read(message, in -> in.readUTF())).toList();
+            // Rank 0's is the job's.
+            byte[] secret = Wire.read(announced.getFirst(), in -> {
+                in.readUTF();
+                return in.readNBytes(HandleMessage.SECRET_BYTES);
+            });
+            agreement.check("connecting to the peers", () -> new Meeting(agreement, listener[0], secret, peers).meet(names));
+            return new SocketExchange(agreement.group().rank(), peers);
+        } catch (Throwable e) {
+            begun.closeBecauseOf(e);
+            throw e;
+        }
+    }
+
+    /** How the connections come about: a rank connects to those above it, and accepts those below it. */
+    private record Meeting(Agreement agreement, UnixSocket listener, byte[] secret, Map<Integer, UnixSocket> peers) {
+        /** Somebody who has connected and has not said yet who it is. */
+        private record Stranger(UnixSocket socket, long since) {}
+
+        void meet(List<String> names) {
+            long deadline = System.nanoTime() + agreement.timeout().toNanos();
+            int rank = agreement.group().rank();
+            byte[] hello = new HandleMessage(HandleMessage.HELLO, rank, 0, secret).toBytes();
+            for (int above = rank + 1; above < names.size(); above++) {
+                UnixSocket socket = UnixSocket.connect(names.get(above));
+                peers.put(above, socket);
+                checkUser(socket, "rank " + above);
+                socket.send(hello, List.of());
+            }
+            List<Stranger> strangers = new ArrayList<>();
+            try {
+                while (peers.size() < names.size() - 1) {
+                    Set<Integer> missing = others(agreement);
+                    missing.removeAll(peers.keySet());
+                    long leftNanos = deadline - System.nanoTime();
+                    if (leftNanos <= 0) {
+                        throw new DeadlineException(ErrorCode.RANK_MISSING, "ranks " + missing + " did not connect to hand over descriptors within " + agreement.timeout().toMillis() + " ms; are they in this network namespace?", List.copyOf(missing));
+                    }
+                    List<Integer> descriptors = new ArrayList<>(strangers.stream().map(stranger -> stranger.socket().fd()).toList());
+                    descriptors.add(listener.fd());
+                    Poll.readable(descriptors, Math.min(leftNanos, HELLO_NANOS / 4));
+                    for (Optional<UnixSocket> next = listener.accept(); next.isPresent(); next = listener.accept()) {
+                        strangers.add(new Stranger(next.get(), System.nanoTime()));
+                    }
+                    hearStrangers(strangers);
+                }
+            } finally {
+                strangers.forEach(stranger -> stranger.socket().close());
+            }
+        }
+
+        private void hearStrangers(List<Stranger> strangers) {
+            for (Iterator<Stranger> all = strangers.iterator(); all.hasNext();) {
+                Stranger stranger = all.next();
+                try {
+                    Optional<UnixSocket.Message> message = stranger.socket().receive(HandleMessage.MOST_BYTES, 0);
+                    if (message.isPresent()) {
+                        peers.put(senderOf(message.get(), stranger.socket()), stranger.socket());
+                        all.remove();
+                    } else if (System.nanoTime() - stranger.since() > HELLO_NANOS) {
+                        throw new IllegalArgumentException("it said nothing");
+                    }
+                } catch (IllegalArgumentException | SymmetricMemoryException e) {
+                    LOG.log(Level.WARNING, "rank {0} turns a connection away from its descriptor socket: {1}", agreement.group().rank(), e.getMessage());
+                    stranger.socket().close();
+                    all.remove();
+                }
+            }
+        }
+
+        private int senderOf(UnixSocket.Message message, UnixSocket socket) {
+            HandleMessage hello = HandleMessage.from(message.bytes());
+            checkUser(socket, "the process that connected");
+            if (hello.kind() != HandleMessage.HELLO || !MessageDigest.isEqual(hello.body(), secret)) {
+                throw new IllegalArgumentException("it does not know the job's secret");
+            }
+            if (hello.sender() < 0 || hello.sender() >= agreement.group().rank() || peers.containsKey(hello.sender())) {
+                throw new IllegalArgumentException("it says it is rank " + hello.sender() + ", which is not awaited");
+            }
+            return hello.sender();
+        }
+
+        private static void checkUser(UnixSocket socket, String who) {
+            UnixSocket.Credentials credentials = socket.peer();
+            if (credentials.uid() != UnixSocket.ownUser()) {
+                throw new IllegalArgumentException(who + " (process " + credentials.pid() + ") belongs to user " + credentials.uid() + ", this one to user " + UnixSocket.ownUser() + "; all ranks must be of one user");
+            }
+        }
+    }
+
+    @Override
+    void transfer(Agreement agreement, List<Descriptor> own, byte[] note, List<Received> received) {
+        long sequence = exchanges++;
+        Map<Integer, Received> byRank = new TreeMap<>();
+        byRank.put(rank, new Received(note, List.of()));
+        try {
+            agreement.check("handing over descriptors", () -> handOver(agreement, sequence, own, note, byRank));
+        } finally {
+            received.addAll(byRank.values());
+        }
+    }
+
+    private void handOver(Agreement agreement, long sequence, List<Descriptor> own, byte[] note, Map<Integer, Received> byRank) {
+        long deadline = System.nanoTime() + agreement.timeout().toNanos();
+        Set<Integer> toSend = new TreeSet<>(peers.keySet());
+        Set<Integer> toReceive = new TreeSet<>(peers.keySet());
+        byte[] message = new HandleMessage(HandleMessage.HANDLES, rank, sequence, note).toBytes();
+        List<Integer> descriptors = own.stream().map(Descriptor::fd).toList();
+        try {
+            while (!toSend.isEmpty() || !toReceive.isEmpty()) {
+                toSend.removeIf(peer -> sendTo(peer, message, descriptors));
+                toReceive.removeIf(peer -> receiveFrom(peer, sequence, byRank));
+                if (!toSend.isEmpty() || !toReceive.isEmpty()) {
+                    awaitPeers(toSend, toReceive, deadline, agreement);
+                }
+            }
+        } catch (RuntimeException e) {
+            // Those who wait for this rank's handles must not wait in vain until the deadline.
+            byte[] failed = new HandleMessage(HandleMessage.FAILED, rank, sequence, new byte[0]).toBytes();
+            for (int peer : toSend) {
+                try {
+                    peers.get(peer).send(failed, List.of());
+                } catch (RuntimeException more) {
+                    e.addSuppressed(more);
+                }
+            }
+            throw e;
+        }
+    }
+
+    private boolean sendTo(int peer, byte[] message, List<Integer> descriptors) {
+        try {
+            return peers.get(peer).send(message, descriptors);
+        } catch (org.symmem.NativeCallException e) {
+            if (e.codeName().equals("EPIPE") || e.codeName().equals("ECONNRESET")) {
+                throw lost(peer);
+            }
+            throw e;
+        }
+    }
+
+    private boolean receiveFrom(int peer, long sequence, Map<Integer, Received> byRank) {
+        while (true) {
+            Optional<UnixSocket.Message> next = peers.get(peer).receive(HandleMessage.MOST_BYTES, HandleMessage.MOST_DESCRIPTORS);
+            if (next.isEmpty()) {
+                return false;
+            }
+            UnixSocket.Message message = next.get();
+            try {
+                if (message.end()) {
+                    throw lost(peer);
+                }
+                HandleMessage handles = HandleMessage.from(message.bytes());
+                if (handles.sequence() < sequence) {
+                    // Of an exchange that failed after the peer had sent.
+                    message.close();
+                    continue;
+                }
+                if (handles.kind() != HandleMessage.HANDLES || handles.sequence() != sequence || handles.sender() != peer) {
+                    throw new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE, handles.kind() == HandleMessage.FAILED
+                            ? "rank " + peer + " could not hand over its descriptors"
+                            : "rank " + peer + " is at exchange " + handles.sequence() + ", this rank at " + sequence);
+                }
+                byRank.put(peer, new Received(handles.body(), message.descriptors()));
+                return true;
+            } catch (RuntimeException e) {
+                message.close();
+                throw e;
+            }
+        }
+    }
+
+    private void awaitPeers(Set<Integer> toSend, Set<Integer> toReceive, long deadline, Agreement agreement) {
+        long leftNanos = deadline - System.nanoTime();
+        if (leftNanos <= 0) {
+            Set<Integer> late = new TreeSet<>(toSend);
+            late.addAll(toReceive);
+            throw new DeadlineException(ErrorCode.RANK_MISSING, "ranks " + late + " did not hand over their descriptors within " + agreement.timeout().toMillis() + " ms", List.copyOf(late));
+        }
+        if (toReceive.isEmpty()) {
+            Poll.writable(toSend.stream().map(peer -> peers.get(peer).fd()).toList(), leftNanos);
+        } else {
+            Poll.readable(toReceive.stream().map(peer -> peers.get(peer).fd()).toList(), toSend.isEmpty() ? leftNanos : 1_000_000);
+        }
+    }
+
+    private static RankLostException lost(int peer) {
+        return new RankLostException(peer, "rank " + peer + " has ended, or closed its symmetric memory, while descriptors were handed over; see that rank's output");
+    }
+
+    @Override
+    public Set<Integer> lostRanks() {
+        // Closing frees the descriptors that are looked at here.
+        synchronized (peers) {
+            List<Integer> ranks = List.copyOf(peers.keySet());
+            return Poll.ended(ranks.stream().map(peer -> peers.get(peer).fd()).toList()).stream().map(ranks::get).collect(Collectors.toCollection(HashSet::new));
+        }
+    }
+
+    @Override
+    public String describe() {
+        return Way.SOCKET.describe();
+    }
+
+    @Override
+    public void close() {
+        synchronized (peers) {
+            peers.values().forEach(UnixSocket::close);
+            peers.clear();
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package org.symmem.rendezvous;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The keys and values of a store, and who waits for which. Used by the store's thread alone. */
+final class StoreContents {
+    private final StoreLimits limits;
+    private final Map<String, byte[]> values = new HashMap<>();
+    private final Map<String, List<StoreConnection>> waiting = new HashMap<>();
+    private long totalBytes;
+
+    StoreContents(StoreLimits limits) {
+        this.limits = limits;
+    }
+
+    byte @Nullable [] get(String key) {
+        return values.get(key);
+    }
+
+    boolean containsAll(List<String> keys) {
+        return values.keySet().containsAll(keys);
+    }
+
+    int size() {
+        return values.size();
+    }
+
+    /** Stores a value and wakes those whose last missing key it is. */
+    void set(String key, byte[] value) throws StoreRequest.Violation {
+        if (value.length > limits.valueBytes()) {
+            throw new StoreRequest.Violation(value.length + " bytes of a value; at most " + limits.valueBytes() + " are allowed");
+        }
+        byte[] before = values.get(key);
+        long added = before == null ? (long) key.length() + value.length : (long) value.length - before.length;
+        if (totalBytes + added > limits.totalBytes() || before == null && values.size() >= limits.keys()) {
+            throw new StoreRequest.Violation("the store is full: " + values.size() + " keys, " + totalBytes + " bytes");
+        }
+        totalBytes += added;
+        values.put(key, value);
+        if (before == null) {
+            List<StoreConnection> waiters = waiting.remove(key);
+            if (waiters != null) {
+                waiters.forEach(waiter -> waiter.arrived(key));
+            }
+        }
+    }
+
+    boolean delete(String key) {
+        byte[] before = values.remove(key);
+        if (before == null) {
+            return false;
+        }
+        totalBytes -= (long) key.length() + before.length;
+        return true;
+    }
+
+    long add(String key, long delta) throws StoreRequest.Violation {
+        byte[] before = values.get(key);
+        long sum;
+        try {
+            sum = (before == null ? 0 : Long.parseLong(new String(before, StandardCharsets.US_ASCII))) + delta;
+        } catch (NumberFormatException e) {
+            throw new StoreRequest.Violation("the value of key " + key + " is no number that could be added to");
+        }
+        set(key, Long.toString(sum).getBytes(StandardCharsets.US_ASCII));
+        return sum;
+    }
+
+    void append(String key, byte[] more) throws StoreRequest.Violation {
+        byte[] before = values.getOrDefault(key, new byte[0]);
+        byte[] joined = java.util.Arrays.copyOf(before, before.length + more.length);
+        System.arraycopy(more, 0, joined, before.length, more.length);
+        set(key, joined);
+    }
+
+    /** {@return the value now stored; a missing key is set if nothing is expected, else the expectation comes back} */
+    byte[] compareSet(String key, byte[] expected, byte[] desired) throws StoreRequest.Violation {
+        byte[] before = values.get(key);
+        if (before == null ? expected.length == 0 : java.util.Arrays.equals(before, expected)) {
+            set(key, desired);
+            return desired;
+        }
+        return before == null ? expected : before;
+    }
+
+    void awaitedBy(StoreConnection waiter, String key) {
+        waiting.computeIfAbsent(key, k -> new ArrayList<>(1)).add(waiter);
+    }
+
+    void forget(StoreConnection waiter, Iterable<String> keys) {
+        for (String key : keys) {
+            waiting.computeIfPresent(key, (k, waiters) -> {
+                waiters.remove(waiter);
+                return waiters.isEmpty() ? null : waiters;
+            });
+        }
+    }
+}
