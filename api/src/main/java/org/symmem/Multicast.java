@@ -36,6 +36,7 @@ public final class Multicast {
         tensor.ensureOpen();
         source.requireDense();
         java.util.Objects.checkFromIndexSize(targetOffsetBytes, source.sizeBytes(), memory.sizeBytes());
-        stream.queue().copy(memory, targetOffsetBytes, source.memory(), source.offsetBytes(), source.sizeBytes());
+        source.useOn(stream);
+        tensor.useOn(stream).copy(memory, targetOffsetBytes, source.memory(), source.offsetBytes(), source.sizeBytes());
     }
 }

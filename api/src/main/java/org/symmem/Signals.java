@@ -87,7 +87,7 @@ public final class Signals {
     /** Signals a peer after everything that is on the stream. See {@link #signal(int, int)}. Returns at once. */
     public void signal(int peer, int channel, Stream stream) {
         check(Capability.STREAM_SIGNALS, peer, channel);
-        pad.signal(peer, channel, stream.queue());
+        pad.signal(peer, channel, tensor.useOn(stream));
     }
 
     /**
@@ -100,7 +100,7 @@ public final class Signals {
      */
     public void await(int source, int channel, Stream stream, Duration timeout) {
         check(Capability.STREAM_SIGNALS, source, channel);
-        pad.await(source, channel, stream.queue(), timeout.toNanos());
+        pad.await(source, channel, tensor.useOn(stream), timeout.toNanos());
     }
 
     /**
@@ -112,7 +112,7 @@ public final class Signals {
      */
     public void barrier(int channel, Stream stream, Duration timeout) {
         check(Capability.STREAM_SIGNALS, 0, channel);
-        pad.barrier(channel, stream.queue(), timeout.toNanos());
+        pad.barrier(channel, tensor.useOn(stream), timeout.toNanos());
     }
 
     private void check(Capability capability, int rank, int channel) {

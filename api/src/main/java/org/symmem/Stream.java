@@ -41,6 +41,17 @@ public final class Stream implements AutoCloseable {
         }
     }
 
+    /** Waits for the work on the stream, whatever comes of it: an error is the stream's to report, when it is synchronised. */
+    void finish(Duration patience) {
+        if (!closed) {
+            try {
+                queue.synchronize(patience.toNanos());
+            } catch (SymmetricMemoryException e) {
+                // Nothing of a failed stream is run any more.
+            }
+        }
+    }
+
     StreamQueue queue() {
         if (closed) {
             throw new IllegalStateException("closed: " + this);

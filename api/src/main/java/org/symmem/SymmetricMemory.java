@@ -279,7 +279,7 @@ public final class SymmetricMemory implements AutoCloseable {
             closers.add(backend);
             for (SymmetricTensor.Resources tensor : tensors) {
                 LOG.log(Level.WARNING, "closing " + tensor.name + ", which was left open" + allocatedAt(tensor.allocationSite), tensor.allocationSite);
-                closers.add(tensor::close);
+                closers.add(() -> tensor.close(group.timeout()));
             }
             streams.forEach(closers::add);
         }

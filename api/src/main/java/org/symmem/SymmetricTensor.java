@@ -3,6 +3,8 @@ package org.symmem;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Allocation;
@@ -10,6 +12,7 @@ import org.symmem.spi.Closers;
 import org.symmem.spi.Memory;
 import org.symmem.spi.PeerMapping;
 import org.symmem.spi.SignalPadLayout;
+import org.symmem.spi.StreamQueue;
 import org.symmem.spi.Transfers;
 
 /**
@@ -41,6 +44,7 @@ public final class SymmetricTensor implements AutoCloseable {
         final String name;
         final @Nullable Throwable allocationSite;
         private final Allocation allocation;
+        private final Set<Stream> streams = ConcurrentHashMap.newKeySet();
         private volatile @Nullable PeerMapping mapping;
         private volatile boolean closed;
 
@@ -54,7 +58,7 @@ public final class SymmetricTensor implements AutoCloseable {
             return closed;
         }
 
-        void close() {
+        void close(Duration patience) {
             closed = true;
             try (Closers closers = new Closers()) {
                 closers.add(allocation);
@@ -62,6 +66,7 @@ public final class SymmetricTensor implements AutoCloseable {
                 if (peers != null) {
                     closers.add(peers);
                 }
+                streams.forEach(stream -> closers.add(() -> stream.finish(patience)));
             }
         }
     }
@@ -204,14 +209,14 @@ public final class SymmetricTensor implements AutoCloseable {
     }
 
     /**
-     * Unmaps the peers and frees this rank's buffer. Closing twice is fine. Local, or collective where the backend has no
+     * Waits for the streams that use the tensor, unmaps the peers and frees this rank's buffer. Closing twice is fine. Local, or collective where the backend has no
      * {@link Capability#LOCAL_CLOSE}; peers that mapped the buffer keep what they mapped until they close theirs.
      */
     @Override
     public void close() {
         if (!resources.closed()) {
             memory.forget(resources);
-            resources.close();
+            resources.close(memory.group().timeout());
         }
     }
 
@@ -221,6 +226,16 @@ public final class SymmetricTensor implements AutoCloseable {
 
     Transfers blocking() {
         return memory.blocking();
+    }
+
+    /** {@return the stream's queue; closing the tensor will wait for what is put on it} */
+    StreamQueue useOn(Stream stream) {
+        ensureOpen();
+        StreamQueue queue = stream.queue();
+        if (!resources.streams.contains(stream)) {
+            resources.streams.add(stream);
+        }
+        return queue;
     }
 
     void ensureOpen() {

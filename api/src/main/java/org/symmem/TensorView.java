@@ -154,7 +154,7 @@ public final class TensorView {
 
     /** Sets every element to a value, in the order of the stream. */
     public void fill(double value, Stream stream) {
-        fill(value, stream.queue());
+        fill(value, tensor.useOn(stream));
     }
 
     private void fill(double value, Transfers transfers) {
@@ -175,7 +175,8 @@ public final class TensorView {
 
     /** Copies all elements of another view, in the order of the stream. See {@link #copyFrom(TensorView)}. */
     public void copyFrom(TensorView source, Stream stream) {
-        copyFrom(source, stream.queue());
+        source.tensor.useOn(stream);
+        copyFrom(source, tensor.useOn(stream));
     }
 
     private void copyFrom(TensorView source, Transfers transfers) {
@@ -199,7 +200,7 @@ public final class TensorView {
 
     /** Copies from a segment, which must stay as it is until the stream is done. See {@link #copyFrom(MemorySegment)}. */
     public void copyFrom(MemorySegment source, Stream stream) {
-        copyFrom(source, stream.queue());
+        copyFrom(source, tensor.useOn(stream));
     }
 
     private void copyFrom(MemorySegment source, Transfers transfers) {
@@ -221,7 +222,7 @@ public final class TensorView {
 
     /** Copies to a segment, which must not be used until the stream is done. See {@link #copyTo(MemorySegment)}. */
     public void copyTo(MemorySegment target, Stream stream) {
-        copyTo(target, stream.queue());
+        copyTo(target, tensor.useOn(stream));
     }
 
     private void copyTo(MemorySegment target, Transfers transfers) {
@@ -237,6 +238,10 @@ public final class TensorView {
 
     long offsetBytes() {
         return offsetBytes;
+    }
+
+    void useOn(Stream stream) {
+        tensor.useOn(stream);
     }
 
     void requireDense() {

@@ -35,6 +35,8 @@ import org.symmem.spi.Wire;
  * Each part is a whole number of pages.
  */
 final class HostAllocation implements Allocation {
+    /** User addresses on x86-64 and AArch64 have 47 or 48 bits. */
+    private static final long MOST_BYTES = 1L << 47;
     /** The buffers of this process by address, so that one tensor's memory can be wrapped in another group. */
     private static final ConcurrentSkipListMap<Long, HostAllocation> LIVE = new ConcurrentSkipListMap<>();
 
@@ -77,7 +79,7 @@ final class HostAllocation implements Allocation {
             long fileBytes = Math.addExact(dataBytes, SharedMemory.wholePages(padLayout.sizeBytes()));
             Descriptor memfd = closers.add(SharedMemory.create(fileBytes, "allocating a buffer of " + sizeBytes + " bytes with its signal pad"));
             return new HostAllocation(backend, sizeBytes, padLayout, new FileRange(memfd, 0), new FileRange(memfd, dataBytes), Optional.empty(), closers);
-        });
+        }, sizeBytes, backend.group().worldSize());
     }
 
     static HostAllocation wrap(HostBackend backend, MemoryRegion region, long sizeBytes, SignalPadLayout padLayout) {
@@ -87,10 +89,13 @@ final class HostAllocation implements Allocation {
             Descriptor padFile = closers.add(SharedMemory.create(SharedMemory.wholePages(padLayout.sizeBytes()), "allocating a signal pad"));
             MemorySegment wrapped = region.segment().orElseThrow().asSlice(0, sizeBytes);
             return new HostAllocation(backend, sizeBytes, padLayout, new FileRange(file, source.offsetBytes()), new FileRange(padFile, 0), Optional.of(wrapped), closers);
-        });
+        }, sizeBytes, backend.group().worldSize());
     }
 
-    private static HostAllocation beginning(Function<Closers, HostAllocation> make) {
+    private static HostAllocation beginning(Function<Closers, HostAllocation> make, long sizeBytes, int worldSize) {
+        if (sizeBytes > MOST_BYTES / worldSize) {
+            throw new SymmetricMemoryException(ErrorCode.RESOURCE_LIMIT, worldSize + " buffers of " + sizeBytes + " bytes do not fit the address space of a process, " + MOST_BYTES + " bytes: ask for less");
+        }
         Closers closers = new Closers();
         try {
             return make.apply(closers);
