@@ -1,0 +1,138 @@
+package org.symmem.tck;
+
+import java.io.ByteArrayInputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.symmem.KeyValueStore;
+import org.symmem.LiveAllocation;
+import org.symmem.ProcessGroup;
+import org.symmem.SymmetricMemory;
+import org.symmem.rendezvous.ProcessGroups;
+import org.symmem.rendezvous.TcpStore;
+import org.symmem.spi.Wire;
+
+/** A rank's process: opens the backend once and then runs what the kit sends, until the kit's connection ends. */
+final class RankMain {
+    /** Exit code when the kit has gone; nobody reads it. */
+    private static final int KIT_GONE = 75;
+
+    private RankMain() {}
+
+    public static void main(String[] arguments) throws Exception {
+        Map<String, String> environment = System.getenv();
+        int rank = Integer.parseInt(environment.get("RANK"));
+        int worldSize = Integer.parseInt(environment.get("WORLD_SIZE"));
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(environment.get("SYMMEM_TCK_PORT")))) {
+            socket.setTcpNoDelay(true);
+            DataInputStream in = new DataInputStream(socket.getInputStream());
+            DataOutputStream out = new DataOutputStream(socket.getOutputStream());
+            new KitMessage(KitMessage.HELLO, Wire.write(o -> {
+                o.writeUTF(environment.get("SYMMEM_TCK_TOKEN"));
+                o.writeInt(rank);
+            })).write(out);
+            try (TcpStore store = TcpStore.connect("127.0.0.1", Integer.parseInt(environment.get("SYMMEM_TCK_STORE")), Duration.ofSeconds(20));
+                    ProcessGroup group = ProcessGroups.over(store, "world", rank, worldSize, rank, TckSettings.groupTimeout())) {
+                serve(group, store, environment.get("SYMMEM_TCK_BACKEND"), in, out);
+            }
+        }
+        // Threads that a rule left behind must not keep the process.
+        System.exit(0);
+    }
+
+    private static void serve(ProcessGroup group, KeyValueStore store, String backend, DataInputStream in, DataOutputStream out) throws Exception {
+        SymmetricMemory memory;
+        try {
+            memory = SymmetricMemory.open(group, SymmetricMemory.Options.defaults().withBackend(backend));
+        } catch (Exception | LinkageError e) {
+            new KitMessage(KitMessage.UNAVAILABLE, Wire.write(o -> o.writeUTF(String.valueOf(e.getMessage())))).write(out);
+            return;
+        }
+        try (memory) {
+            new KitMessage(KitMessage.READY, RankReport.of(memory).toBytes()).write(out);
+            while (true) {
+                KitMessage message;
+                try {
+                    message = KitMessage.read(in);
+                } catch (EOFException | SocketException e) {
+                    return;
+                }
+                switch (message.kind()) {
+                    case KitMessage.RUN -> Thread.ofPlatform().name("rule").start(() -> run(memory, store, message.body(), out));
+                    case KitMessage.DUMP -> send(new KitMessage(KitMessage.DUMPED, allThreads()), out);
+                    default -> throw new IOException("the kit sent a message of kind " + message.kind());
+                }
+            }
+        }
+    }
+
+    private static void run(SymmetricMemory memory, KeyValueStore store, byte[] order, DataOutputStream out) {
+        RankOutcome outcome;
+        try {
+            outcome = outcomeOf(memory, store, order);
+        } catch (Throwable e) {
+            outcome = failed(e);
+        }
+        send(new KitMessage(KitMessage.RESULT, outcome.toBytes()), out);
+    }
+
+    private static RankOutcome outcomeOf(SymmetricMemory memory, KeyValueStore store, byte[] order) throws Exception {
+        record Order(String rule, long seed, byte[] body) {}
+        Order decoded = Wire.read(order, in -> new Order(in.readUTF(), in.readLong(), in.readAllBytes()));
+        RankBody body = (RankBody) new ObjectInputStream(new ByteArrayInputStream(decoded.body())).readObject();
+        OpenResources before = OpenResources.now();
+        RankContext context = new RankContext(memory, store, decoded.rule(), decoded.seed());
+        RankOutcome outcome;
+        try {
+            body.run(context);
+            outcome = new RankOutcome(true, "", "");
+        } catch (Throwable e) {
+            outcome = failed(e);
+        }
+        try {
+            context.closeAll();
+        } catch (Exception e) {
+            outcome = outcome.passed() ? failed(e) : outcome;
+        }
+        List<String> left = leftovers(memory, before);
+        return outcome.passed() && !left.isEmpty() ? new RankOutcome(false, "left behind after the rule: " + String.join("; ", left), "") : outcome;
+    }
+
+    private static List<String> leftovers(SymmetricMemory memory, OpenResources before) {
+        List<String> tensors = memory.liveAllocations().stream().map(LiveAllocation::tensor).toList();
+        return tensors.isEmpty() ? OpenResources.now().moreThan(before) : tensors;
+    }
+
+    private static RankOutcome failed(Throwable e) {
+        StringWriter trace = new StringWriter();
+        e.printStackTrace(new PrintWriter(trace));
+        return new RankOutcome(false, e instanceof AssertionError ? String.valueOf(e.getMessage()) : e.toString(), trace.toString());
+    }
+
+    private static byte[] allThreads() {
+        return Thread.getAllStackTraces().entrySet().stream()
+                .map(thread -> thread.getKey() + "\n" + List.of(thread.getValue()).stream().map(frame -> "    at " + frame + "\n").collect(Collectors.joining()))
+                .collect(Collectors.joining("\n"))
+                .getBytes(java.nio.charset.StandardCharsets.UTF_8);
+    }
+
+    private static synchronized void send(KitMessage message, DataOutputStream out) {
+        try {
+            message.write(out);
+        } catch (IOException e) {
+            // The kit has gone, so nobody wants this process any more.
+            Runtime.getRuntime().halt(KIT_GONE);
+        }
+    }
+}

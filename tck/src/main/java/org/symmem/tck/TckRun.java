@@ -1,0 +1,81 @@
+package org.symmem.tck;
+
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assumptions;
+import org.symmem.Capability;
+import org.symmem.Support;
+
+/** One run of the kit over one backend: its ranks, and the rule that is under test. */
+final class TckRun implements AutoCloseable {
+    private final TckSettings settings;
+    private @Nullable RankProcesses processes;
+    private String rule = "";
+
+    TckRun(TckSettings settings) {
+        this.settings = settings;
+    }
+
+    TckSettings settings() {
+        return settings;
+    }
+
+    private RankProcesses processes() {
+        if (processes == null) {
+            processes = new RankProcesses(settings);
+        }
+        return processes;
+    }
+
+    /** Prepares a rule, or aborts it with the reason why it does not apply. */
+    void begin(Rule next) {
+        rule = next.value();
+        if (settings.ranks() < next.ranks()) {
+            notApplicable("it takes " + next.ranks() + " ranks, this run has " + settings.ranks());
+        }
+        RankReport report = reportOrAbort();
+        for (Capability needed : next.needs()) {
+            if (report.capabilities().get(needed) instanceof Support.No no) {
+                notApplicable("backend " + settings.backend() + " has no " + needed + " (" + no.reason() + ")");
+            }
+        }
+        for (Capability lacking : next.absent()) {
+            if (report.capabilities().get(lacking).supported()) {
+                notApplicable("backend " + settings.backend() + " has " + lacking + ", and the rule is about backends without");
+            }
+        }
+    }
+
+    /** {@return what rank 0 says of itself; aborts or, where the backend was promised, fails if it is unavailable} */
+    RankReport reportOrAbort() {
+        try {
+            return processes().report();
+        } catch (RankProcesses.BackendUnavailable e) {
+            if (settings.required()) {
+                throw new RankProcesses.Broken("backend " + settings.backend() + " was promised by " + TckSettings.REQUIRE + " and is unavailable: " + e.getMessage());
+            }
+            notApplicable("backend " + settings.backend() + " is unavailable: " + e.getMessage());
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void notApplicable(String reason) {
+        Assumptions.abort("not applicable: " + reason);
+    }
+
+    void run(RankBody body, Set<Integer> mustBeKilled) {
+        try {
+            processes().run(rule, body, mustBeKilled);
+        } catch (RankProcesses.BackendUnavailable e) {
+            throw new RankProcesses.Broken("backend " + settings.backend() + " has become unavailable: " + e.getMessage());
+        }
+    }
+
+    @Override
+    public void close() {
+        if (processes != null) {
+            processes.close();
+            processes = null;
+        }
+    }
+}

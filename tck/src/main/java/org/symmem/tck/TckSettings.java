@@ -1,0 +1,71 @@
+package org.symmem.tck;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * How the kit judges one backend.
+ *
+ * @param backend     the backend's name
+ * @param ranks       how many processes
+ * @param jvmFlags    more flags for the ranks' JVMs
+ * @param environment more variables for the ranks' processes
+ * @param output      where the ranks' output goes
+ * @param required    whether it is an error, rather than a reason to skip, that the backend is unavailable
+ */
+public record TckSettings(String backend, int ranks, List<String> jvmFlags, Map<String, String> environment, Path output, boolean required) {
+    /** The property by which all of the kit's timeouts are multiplied, for slow machines. */
+    public static final String TIMEOUT_MULTIPLIER = "symmem.tck.timeoutMultiplier";
+    /** The property that promises a backend, {@code cuda} or {@code cuda:2} for at least 2 ranks: its absence then fails. */
+    public static final String REQUIRE = "symmem.tck.require";
+
+    /** {@return settings for a backend with 2 ranks} */
+    public static TckSettings forBackend(String backend) {
+        String promised = System.getProperty(REQUIRE, "");
+        boolean required = List.of(promised.split(",")).stream().anyMatch(promise -> promise.strip().split(":")[0].equals(backend));
+        return new TckSettings(backend, 2, List.of(), Map.of(), Path.of("target", "tck"), required);
+    }
+
+    /** {@return these settings with another number of ranks} */
+    public TckSettings withRanks(int number) {
+        return new TckSettings(backend, number, jvmFlags, environment, output, required);
+    }
+
+    /** {@return these settings with more flags for the ranks' JVMs} */
+    public TckSettings withJvmFlags(List<String> flags) {
+        return new TckSettings(backend, ranks, flags, environment, output, required);
+    }
+
+    /** {@return these settings with more variables for the ranks' processes} */
+    public TckSettings withEnvironment(Map<String, String> variables) {
+        return new TckSettings(backend, ranks, jvmFlags, variables, output, required);
+    }
+
+    /** {@return these settings with another folder for the ranks' output} */
+    public TckSettings withOutput(Path folder) {
+        return new TckSettings(backend, ranks, jvmFlags, environment, folder, required);
+    }
+
+    /** {@return a duration, multiplied as {@link #TIMEOUT_MULTIPLIER} says} */
+    static Duration scaled(Duration duration) {
+        double multiplier = Double.parseDouble(System.getProperty(TIMEOUT_MULTIPLIER, "1"));
+        return Duration.ofNanos((long) (duration.toNanos() * multiplier));
+    }
+
+    /** {@return how long the ranks may take to start and open the backend} */
+    static Duration startTimeout() {
+        return scaled(Duration.ofSeconds(60));
+    }
+
+    /** {@return how long a rule may take} */
+    static Duration ruleTimeout() {
+        return scaled(Duration.ofSeconds(40));
+    }
+
+    /** {@return how long ranks wait for each other within a rule} */
+    static Duration groupTimeout() {
+        return scaled(Duration.ofSeconds(20));
+    }
+}

@@ -1,0 +1,55 @@
+package org.symmem.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** No rule without a test, no test without a rule. */
+class SpecificationTest {
+    private static final Pattern ROW = Pattern.compile("<a name=\"(SM-[A-Z]+-\\d+)\"></a>\\1 \\| (.*) \\| (.*) \\|");
+
+    private static List<Method> tests() {
+        return Stream.of(BackendTck.class.getMethods()).filter(method -> method.isAnnotationPresent(Rule.class)).toList();
+    }
+
+    private static Map<String, String> needsByRule() throws IOException {
+        return Files.readAllLines(Path.of("..", "docs", "SPEC.md")).stream()
+                .map(ROW::matcher)
+                .filter(java.util.regex.Matcher::find)
+                .collect(Collectors.toMap(row -> row.group(1), row -> row.group(3).strip()));
+    }
+
+    @Test
+    void everyRuleHasATestAndEveryTestARule() throws IOException {
+        assertThat(new TreeSet<>(needsByRule().keySet())).isEqualTo(tests().stream().map(test -> test.getAnnotation(Rule.class).value()).collect(Collectors.toCollection(TreeSet::new)));
+    }
+
+    @Test
+    void everyTestIsNamedAfterItsRule() {
+        for (Method test : tests()) {
+            assertThat(test.getName()).startsWith(test.getAnnotation(Rule.class).value().replace('-', '_') + "_");
+        }
+    }
+
+    @Test
+    void theSpecificationSaysWhatEachTestNeeds() throws IOException {
+        Map<String, String> needs = needsByRule();
+        for (Method test : tests()) {
+            Rule rule = test.getAnnotation(Rule.class);
+            String wanted = Stream.of(Stream.of(rule.needs()).map(Enum::name), Stream.of(rule.absent()).map(lacking -> "no " + lacking), Stream.of(rule.ranks()).filter(ranks -> ranks > 1).map(ranks -> ranks + " ranks"))
+                    .flatMap(parts -> parts)
+                    .collect(Collectors.joining(", "));
+            assertThat(needs.get(rule.value())).as(rule.value()).isEqualTo(wanted);
+        }
+    }
+}
