@@ -71,6 +71,12 @@ public final class TensorView {
         return memory.address() + offsetBytes;
     }
 
+    /** {@return whether the CPU of this process can load and store the memory, so that {@link #segment()} works} */
+    public boolean isHostAccessible() {
+        tensor.ensureOpen();
+        return memory.segment().isPresent();
+    }
+
     /**
      * {@return the memory from the first element to the last, gaps included, for loads and stores of the CPU} It is in the
      * byte order of the machine, may be larger than 2 GiB, and its use after the tensor is closed throws.
