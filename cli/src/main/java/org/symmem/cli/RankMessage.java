@@ -1,13 +1,16 @@
 package org.symmem.cli;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.util.Base64;
 import java.util.Optional;
+import org.symmem.spi.Wire;
 
-/** What a rank of the main job tells its parent: a line of JSON behind a prefix on its standard output, among whatever else is printed there. */
+/** What a rank of the main job tells its parent: a line behind a prefix on its standard output, among whatever else is printed there. */
 sealed interface RankMessage {
     String PREFIX = "\u0001symmem ";
-    ObjectMapper JSON = new ObjectMapper();
+    byte PROGRESS = 1;
+    byte RESULT = 2;
+    byte FAILURE = 3;
 
     /** Bytes that the rank has loaded, read or written since it last said so. */
     record Progress(long bytes) implements RankMessage {}
@@ -29,15 +32,44 @@ sealed interface RankMessage {
     /** The rank has failed; why. */
     record Failure(int rank, String message) implements RankMessage {}
 
+    /** {@return the message as bytes: its kind and its fields} */
+    private byte[] toBytes() {
+        return Wire.write(out -> {
+            switch (this) {
+                case Progress progress -> {
+                    out.writeByte(PROGRESS);
+                    out.writeLong(progress.bytes());
+                }
+                case Failure failure -> {
+                    out.writeByte(FAILURE);
+                    out.writeInt(failure.rank());
+                    out.writeUTF(failure.message());
+                }
+                case Result r -> {
+                    out.writeByte(RESULT);
+                    out.writeInt(r.rank());
+                    out.writeLong(r.pid());
+                    out.writeUTF(r.host());
+                    out.writeUTF(r.device());
+                    out.writeUTF(r.backend());
+                    out.writeLong(r.loadedBytes());
+                    out.writeDouble(r.loadSeconds());
+                    out.writeUTF(r.viewSha256());
+                    out.writeDouble(r.viewGigabytes());
+                    out.writeUTF(r.peersSha256());
+                    out.writeDouble(r.peersGigabytes());
+                    out.writeDouble(r.seconds());
+                    out.writeLong(r.residentKibibytes());
+                }
+            }
+        });
+    }
+
     /** Prints the message for the parent. */
     default void print() {
-        try {
-            synchronized (System.out) {
-                System.out.println(PREFIX + getClass().getSimpleName() + " " + JSON.writeValueAsString(this));
-                System.out.flush();
-            }
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException(e);
+        synchronized (System.out) {
+            System.out.println(PREFIX + Base64.getEncoder().encodeToString(toBytes()));
+            System.out.flush();
         }
     }
 
@@ -46,15 +78,15 @@ sealed interface RankMessage {
         if (!line.startsWith(PREFIX)) {
             return Optional.empty();
         }
-        String[] parts = line.substring(PREFIX.length()).split(" ", 2);
         try {
-            return switch (parts[0]) {
-                case "Progress" -> Optional.of(JSON.readValue(parts[1], Progress.class));
-                case "Result" -> Optional.of(JSON.readValue(parts[1], Result.class));
-                case "Failure" -> Optional.of(JSON.readValue(parts[1], Failure.class));
-                default -> Optional.empty();
-            };
-        } catch (JsonProcessingException e) {
+            return Optional.of(Wire.read(Base64.getDecoder().decode(line.substring(PREFIX.length())), in -> switch (in.readByte()) {
+                case PROGRESS -> new Progress(in.readLong());
+                case FAILURE -> new Failure(in.readInt(), in.readUTF());
+                case RESULT -> new Result(in.readInt(), in.readLong(), in.readUTF(), in.readUTF(), in.readUTF(), in.readLong(), in.readDouble(), in.readUTF(), in.readDouble(), in.readUTF(), in.readDouble(), in.readDouble(), in.readLong());
+                default -> throw new IOException("a message of another kind");
+            }));
+        } catch (IllegalArgumentException e) {
+            // Something else that happens to begin so.
             return Optional.empty();
         }
     }
