@@ -26,8 +26,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "info",
         description = {
-            "Say which backends this machine has and why not the others, what each can do, and which would be chosen.%n",
-            "Needs no driver and changes nothing: each available backend is opened for a world of 1 and closed again.%n"
+            "Say which backends this machine has and why not the others, what each can do, and which would be chosen.",
+            "%nNeeds no driver and changes nothing: each available backend is opened for a world of 1 and closed again."
         },
         footerHeading = "%nExamples:%n",
         footer = {"  symmem info", "  symmem info --json | jq .chosen", "  SYMMEM_BACKEND=host symmem info"},

@@ -13,13 +13,13 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "launch",
         description = {
-            "Start a command as N ranks on this host.%n",
-            "Each rank gets RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them; the launcher serves the store at that address. "
-                    + "Each line of output begins with its rank. When one rank fails, the others are ended.%n"
+            "Start a command as N ranks on this host.",
+            "%nEach rank gets RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them; the launcher serves the store at that address. "
+                    + "Each line of output begins with its rank. When one rank fails, the others are ended."
         },
         footerHeading = "%nExamples:%n",
         footer = {
-            "  symmem launch --ranks 4 -- java -cp 'lib/*' com.example.Main input.bin",
+            "  symmem launch --ranks 4 -- java -cp 'lib/*' com.example.Main",
             "  symmem launch -- sh -c 'echo rank $RANK of $WORLD_SIZE'"
         },
         exitCodeListHeading = "%nExit codes:%n",

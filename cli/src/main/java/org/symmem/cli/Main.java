@@ -1,5 +1,7 @@
 package org.symmem.cli;
 
+import java.util.LinkedHashMap;
+import java.util.SequencedMap;
 import java.util.Set;
 import org.symmem.ErrorCode;
 import org.symmem.SymmetricMemoryException;
@@ -18,19 +20,25 @@ import picocli.CommandLine.ScopeType;
         synopsisSubcommandLabel = "COMMAND",
         usageHelpAutoWidth = true,
         sortOptions = false,
-        description = "Symmetric memory for the JVM: processes that read, write and signal each other's memory by plain address.%n",
+        description = "Symmetric memory for the JVM: processes that read, write and signal each other's memory by plain address.",
         subcommands = {RunCommand.class, InfoCommand.class, TckCommand.class, LaunchCommand.class})
 public final class Main {
     /** The property that asks for stack traces; ranks get it too. */
     static final String DEBUG = "symmem.debug";
-    /** The property that says how much is logged; read by {@code logback.xml}. */
-    private static final String LOG = "symmem.log";
+    private static final SequencedMap<String, String> EXIT_CODES = new LinkedHashMap<>();
+
+    static {
+        EXIT_CODES.put("0", "done, and everything verified");
+        EXIT_CODES.put("1", "failed");
+        EXIT_CODES.put("2", "wrong usage");
+    }
+
     private static final Set<ErrorCode> WRONG_USAGE = Set.of(ErrorCode.SETTING, ErrorCode.BACKEND_UNKNOWN);
 
     @Option(names = {"-v", "--verbose"}, scope = ScopeType.INHERIT, description = "say what is chosen and why")
     private void verbose(boolean on) {
         if (on) {
-            System.setProperty(LOG, "INFO");
+            System.setProperty(QuietLogging.LEVEL, "INFO");
         }
     }
 
@@ -48,15 +56,16 @@ public final class Main {
         CommandLine symmem = new CommandLine(new Main())
                 .setExecutionExceptionHandler((error, command, result) -> explain(error, command))
                 .setParameterExceptionHandler((error, wrong) -> explain(error, error.getCommandLine()));
-        CommandLine.Model.UsageMessageSpec usage = symmem.getCommandSpec().usageMessage();
-        usage.footerHeading("%nExamples:%n")
-                .footer("  symmem run                               2 ranks share a file through symmetric memory and verify it",
-                        "  symmem info                              which backends this machine has, and why not the others",
-                        "  symmem tck --backend host --ranks 3      judge a backend by the rules",
-                        "  symmem launch --ranks 4 -- COMMAND       start a program of yours as 4 ranks",
+        // Here and not in the annotation, which subcommands inherit.
+        symmem.getCommandSpec().usageMessage()
+                .footerHeading("%nExamples:%n")
+                .footer("  symmem run                             2 ranks share a file and verify it",
+                        "  symmem info                            what this machine has",
+                        "  symmem tck --backend host --ranks 3    judge a backend by the rules",
+                        "  symmem launch --ranks 4 -- COMMAND     start a program of yours",
                         "%nsymmem COMMAND --help says more about each.")
                 .exitCodeListHeading("%nExit codes:%n")
-                .exitCodeList(java.util.Map.of("0", "done, and everything verified", "1", "failed", "2", "wrong usage"));
+                .exitCodeList(EXIT_CODES);
         System.exit(symmem.execute(arguments));
     }
 

@@ -30,19 +30,19 @@ import picocli.CommandLine.Option;
 @Command(
         name = "run",
         description = {
-            "Share a file through symmetric memory.%n",
-            "Starts N processes, the ranks. Each loads its part of the file into its own buffer. They exchange handles once (the rendezvous) and meet at a barrier. "
+            "Share a file through symmetric memory.",
+            "%nStarts N processes, the ranks. Each loads its part of the file into its own buffer. They exchange handles once (the rendezvous) and meet at a barrier. "
                     + "Then every rank reads the whole file twice, without a message: through the contiguous view, which shows all buffers side by side, and from each peer's buffer. "
-                    + "It has verified when the SHA-256 of both is that of the input.%n"
+                    + "It has verified when the SHA-256 of both is that of the input."
         },
         footerHeading = "%nExamples:%n",
         footer = {
-            "  symmem run                                         2 ranks, the largest file of this Java",
-            "  symmem run --ranks 4 --input big.bin               a file of yours",
-            "  symmem run --input big.bin --output copy.bin       rank 0 writes what it read from its peers",
-            "%nThe table goes to standard output, everything else to standard error. The GB/s (10^9 bytes) are those of the copies out of",
-            "symmetric memory, without the time for SHA-256; the seconds are a rank's whole work. RSS is the most that was resident,",
-            "the shared pages that the rank touched among it."
+            "  symmem run                                       2 ranks, a file of Java's",
+            "  symmem run --ranks 4 --input big.bin             a file of yours",
+            "  symmem run --input big.bin --output copy.bin     what rank 0 read, written",
+            "%nThe table goes to standard output, everything else to standard error. GB/s (10^9 bytes) are those of the copies out of symmetric memory, "
+                    + "the first touch of each page included, the time for SHA-256 not; the seconds are a rank's whole work. "
+                    + "RSS is the most that was resident, the shared pages that the rank touched among it."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:every rank verified", "1:it failed; nothing is left behind, and the output is as it was before", "2:an option is wrong", "128+n:a rank was ended by signal n, for instance 137 by kill -9"})

@@ -32,6 +32,8 @@ final class RunRank {
     /** What is copied at once: stays in the caches between the copy and the digest, and is many times what a copy costs to begin. */
     private static final int CHUNK_BYTES = 1 << 20;
     private static final int LOAD_BYTES = 64 << 20;
+    private static final long BLOCK_BYTES = 16 << 20;
+    private static final long SYNC_BYTES = 256 << 20;
     private static final long REPORT_NANOS = 250_000_000;
     /** A disk slower than this is not waited for. */
     private static final long SLOWEST_BYTES_A_SECOND = 20 << 20;
@@ -100,15 +102,24 @@ final class RunRank {
 
         Reading view = new Reading(staging);
         Reading peers = new Reading(staging);
+        long blocks = 0;
         try (FileChannel target = rank == 0 && output.isPresent() ? FileChannel.open(output.get(), StandardOpenOption.WRITE) : null) {
-            if (hasView) {
-                TensorView all = tensor.contiguousView();
-                for (int owner = 0; owner < worldSize; owner++) {
-                    view.read(all.select(owner), bytesOf(owner, shardBytes), null);
-                }
-            }
             for (int owner = 0; owner < worldSize; owner++) {
-                peers.read(tensor.remote(owner), bytesOf(owner, shardBytes), target);
+                TensorView ofOwner = tensor.remote(owner);
+                Optional<TensorView> inView = hasView ? Optional.of(tensor.contiguousView().select(owner)) : Optional.empty();
+                long bytes = bytesOf(owner, shardBytes);
+                for (long from = 0; from < bytes; from += BLOCK_BYTES) {
+                    long length = Math.min(BLOCK_BYTES, bytes - from);
+                    // They may be the same pages, of which the first touch costs more: each is first in half of the blocks.
+                    boolean viewFirst = blocks++ % 2 == 0;
+                    if (inView.isPresent() && viewFirst) {
+                        view.read(inView.get(), from, length, null);
+                    }
+                    peers.read(ofOwner, from, length, target);
+                    if (inView.isPresent() && !viewFirst) {
+                        view.read(inView.get(), from, length, null);
+                    }
+                }
             }
             if (target != null) {
                 target.force(true);
@@ -164,27 +175,32 @@ final class RunRank {
         private final MemorySegment staging;
         private long copiedBytes;
         private long copyNanos;
+        private long writtenBytes;
 
         Reading(MemorySegment staging) {
             this.staging = staging;
         }
 
-        void read(TensorView part, long bytes, @Nullable FileChannel target) throws IOException {
-            for (long done = 0; done < bytes;) {
-                int length = (int) Math.min(CHUNK_BYTES, bytes - done);
+        void read(TensorView buffer, long from, long bytes, @Nullable FileChannel target) throws IOException {
+            for (long at = from; at < from + bytes; at += CHUNK_BYTES) {
+                int length = (int) Math.min(CHUNK_BYTES, from + bytes - at);
                 MemorySegment chunk = staging.asSlice(0, length);
                 long start = System.nanoTime();
-                part.slice(done, length).copyTo(chunk);
+                buffer.slice(at, length).copyTo(chunk);
                 copyNanos += System.nanoTime() - start;
                 copiedBytes += length;
                 digest.update(chunk.asByteBuffer());
                 if (target != null) {
-                    ByteBuffer buffer = chunk.asByteBuffer();
-                    while (buffer.hasRemaining()) {
-                        target.write(buffer);
+                    ByteBuffer bytesLeft = chunk.asByteBuffer();
+                    while (bytesLeft.hasRemaining()) {
+                        target.write(bytesLeft);
+                    }
+                    writtenBytes += length;
+                    if (writtenBytes % SYNC_BYTES < length) {
+                        // Everything at the end could take longer than a run may go without progress.
+                        target.force(false);
                     }
                 }
-                done += length;
                 report(length, false);
             }
         }
