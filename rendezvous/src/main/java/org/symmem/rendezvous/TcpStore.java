@@ -83,6 +83,22 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
         return check(List.of(key)) ? Optional.of(multiGet(List.of(key)).getFirst()) : Optional.empty();
     }
 
+    /**
+     * Waits for a key and reads it, as PyTorch's {@code get} does.
+     *
+     * @param timeout how long at most
+     * @return the bytes, or empty if the timeout passed first
+     */
+    public Optional<byte[]> get(String key, Duration timeout) {
+        if (!waitFor(List.of(key), timeout)) {
+            return Optional.empty();
+        }
+        return Optional.of(request(connection -> {
+            send(connection, put(request(StoreProtocol.GET, key, 0), bytes(key)));
+            return receiveValue(connection);
+        }));
+    }
+
     @Override
     public boolean delete(String key) {
         return request(connection -> {

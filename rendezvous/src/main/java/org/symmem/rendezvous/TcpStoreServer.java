@@ -30,6 +30,7 @@ public final class TcpStoreServer implements AutoCloseable {
     private final StoreLimits limits;
     private final Thread thread;
     private final Set<StoreConnection> connections = new HashSet<>();
+    private long turnedAway;
     private volatile boolean closing;
 
     private TcpStoreServer(ServerSocketChannel listener, Selector selector, StoreLimits limits) {
@@ -130,7 +131,8 @@ public final class TcpStoreServer implements AutoCloseable {
                 drop(connection);
             }
         } catch (StoreRequest.Violation e) {
-            LOG.log(Level.WARNING, "the store closes the connection from {0}: {1}", connection, e.getMessage());
+            // Whoever sends garbage may send much of it: the log must not fill up.
+            LOG.log(turnedAway++ < 10 ? Level.WARNING : Level.DEBUG, "the store closes the connection from {0}: {1}", connection, e.getMessage());
             drop(connection);
         } catch (IOException e) {
             drop(connection);
