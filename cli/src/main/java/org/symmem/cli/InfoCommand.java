@@ -1,18 +1,21 @@
 package org.symmem.cli;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import org.symmem.Availability;
 import org.symmem.Capability;
 import org.symmem.ProcessGroup;
 import org.symmem.ProviderReport;
 import org.symmem.Support;
 import org.symmem.SymmetricMemory;
+import org.symmem.SymmetricMemoryException;
 import org.symmem.rendezvous.DescriptorExchange;
 import org.symmem.rendezvous.ProcessGroups;
 import org.symmem.spi.HostIdentity;
@@ -20,42 +23,71 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** Says what this machine offers. */
-@Command(name = "info", description = "Say which backends this machine has, why not the others, what each can do, and which would be chosen.")
+@Command(
+        name = "info",
+        description = {
+            "Say which backends this machine has and why not the others, what each can do, and which would be chosen.",
+            "%nNeeds no driver and changes nothing: each available backend is opened for a world of 1 and closed again."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {"  symmem info", "  symmem info --json | jq .chosen", "  SYMMEM_BACKEND=host symmem info"},
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:said, also if no backend is available", "2:an option is wrong"})
 final class InfoCommand implements Callable<Integer> {
     @Option(names = "--json", description = "print JSON")
     private boolean json;
 
-    /** What is said of one backend; capabilities only where it is available. */
-    private record BackendInfo(String name, int priority, boolean available, String version, String detail, String reason, Map<String, String> capabilities) {
+    /** Whether something is there, and how or why not. */
+    private record Answer(boolean supported, String explanation) {}
+
+    /** What is said of one backend; version and capabilities only where it is available. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    private record BackendInfo(String name, int priority, boolean available, @Nullable String version, @Nullable String detail, @Nullable String reason, @Nullable String device, @Nullable Map<Capability, Answer> capabilities) {
         static BackendInfo of(ProviderReport report) {
             return switch (report.availability()) {
-                case Availability.Available yes -> new BackendInfo(report.name(), report.priority(), true, yes.version(), yes.detail(), "", capabilitiesOf(report.name()));
-                case Availability.Unavailable no -> new BackendInfo(report.name(), report.priority(), false, "", "", no.reason(), Map.of());
+                case Availability.Unavailable no -> new BackendInfo(report.name(), report.priority(), false, null, null, no.reason(), null, null);
+                case Availability.Available yes -> opened(report, yes);
             };
         }
 
-        private static Map<String, String> capabilitiesOf(String backend) {
-            Map<String, String> answers = new LinkedHashMap<>();
-            try (ProcessGroup alone = ProcessGroups.alone(); SymmetricMemory memory = SymmetricMemory.open(alone, SymmetricMemory.Options.defaults().withBackend(backend))) {
+        private static BackendInfo opened(ProviderReport report, Availability.Available yes) {
+            Map<Capability, Answer> answers = new LinkedHashMap<>();
+            try (ProcessGroup alone = ProcessGroups.alone(); SymmetricMemory memory = SymmetricMemory.open(alone, SymmetricMemory.Options.defaults().withBackend(report.name()))) {
                 for (Capability capability : Capability.values()) {
                     Support support = memory.capability(capability);
-                    answers.put(capability.name(), (support.supported() ? "yes" : "no") + (support.explanation().isEmpty() ? "" : ": " + support.explanation()));
+                    answers.put(capability, new Answer(support.supported(), support.explanation()));
                 }
-            } catch (RuntimeException e) {
-                answers.put("OPENING", "no: " + e.getMessage());
+                return new BackendInfo(report.name(), report.priority(), true, yes.version(), yes.detail(), null, memory.device(), answers);
+            } catch (RuntimeException | LinkageError e) {
+                return new BackendInfo(report.name(), report.priority(), true, yes.version(), yes.detail(), "it cannot be opened: " + (e instanceof SymmetricMemoryException ? e.getMessage() : e.toString()), null, null);
             }
-            return answers;
         }
     }
 
-    private record Info(String host, String kernel, String java, String descriptors, String chosen, List<BackendInfo> backends) {}
+    /** What would be chosen here; no backend if none can be. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    private record Choice(@Nullable String backend, String reason) {
+        static Choice among(List<BackendInfo> backends) {
+            return Backends.askedFor().map(request -> {
+                BackendInfo asked = backends.stream().filter(backend -> backend.name().equals(request.backend())).findFirst().orElse(null);
+                if (asked == null) {
+                    return new Choice(null, request.source() + " asks for " + request.backend() + ", which is unknown; that is an error, nothing else is tried");
+                }
+                return asked.available() ? new Choice(asked.name(), "asked for by " + request.source())
+                        : new Choice(null, request.source() + " asks for " + request.backend() + ", which is unavailable; that is an error, nothing else is tried");
+            }).orElseGet(() -> backends.stream().filter(BackendInfo::available).findFirst()
+                    .map(best -> new Choice(best.name(), "the available backend with the highest priority (" + best.priority() + "); symmem.backend or SYMMEM_BACKEND would choose another"))
+                    .orElse(new Choice(null, "no backend is available")));
+        }
+    }
+
+    private record Info(String host, String kernel, String java, String descriptors, boolean emulated, Choice chosen, List<BackendInfo> backends) {}
 
     @Override
-    public Integer call() throws Exception {
-        List<BackendInfo> backends = new ArrayList<>();
-        SymmetricMemory.providers().forEach(report -> backends.add(BackendInfo.of(report)));
+    public Integer call() throws JsonProcessingException {
+        List<BackendInfo> backends = SymmetricMemory.providers().stream().map(BackendInfo::of).toList();
         Info info = new Info(HostIdentity.local().name(), System.getProperty("os.name") + " " + System.getProperty("os.version") + " " + System.getProperty("os.arch"),
-                Runtime.version().toString(), DescriptorExchange.Way.configured().describe(), chosen(backends), backends);
+                System.getProperty("java.vm.name") + " " + Runtime.version() + " at " + System.getProperty("java.home"), descriptors(), Backends.emulated(), Choice.among(backends), backends);
         if (json) {
             System.out.println(new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT).writeValueAsString(info));
         } else {
@@ -64,28 +96,40 @@ final class InfoCommand implements Callable<Integer> {
         return 0;
     }
 
-    private static String chosen(List<BackendInfo> backends) {
-        String property = System.getProperty("symmem.backend");
-        String asked = property != null ? property : System.getenv("SYMMEM_BACKEND");
-        if (asked != null) {
-            return backends.stream().filter(backend -> backend.name().equals(asked)).findFirst()
-                    .map(backend -> asked + (backend.available() ? ", asked for by the settings" : ", asked for by the settings, which is an error: " + backend.reason()))
-                    .orElse("none: the settings ask for " + asked + ", which is unknown");
+    private static String descriptors() {
+        try {
+            return DescriptorExchange.Way.configured().describe();
+        } catch (SymmetricMemoryException e) {
+            return "wrong setting: " + e.getMessage();
         }
-        return backends.stream().filter(BackendInfo::available).findFirst().map(backend -> backend.name() + ", the available one with the highest priority").orElse("none: no backend is available");
     }
 
     private static void print(Info info) {
-        System.out.println("host         " + info.host() + ", " + info.kernel() + ", Java " + info.java());
-        System.out.println("descriptors  handed over by " + info.descriptors() + " (symmem.descriptors: socket or pidfd)");
-        System.out.println("chosen       " + info.chosen());
-        if (System.getenv("SYMMEM_EMULATED") != null) {
-            System.out.println("emulated     the native libraries are emulated: nothing here says anything about hardware");
+        System.out.println("host         " + info.host());
+        System.out.println("kernel       " + info.kernel());
+        System.out.println("java         " + info.java());
+        System.out.println("descriptors  by " + info.descriptors() + "; symmem.descriptors is socket or pidfd");
+        System.out.println("chosen       " + (info.chosen().backend() == null ? "none" : info.chosen().backend()) + ": " + info.chosen().reason());
+        if (info.emulated()) {
+            System.out.println("EMULATED     the native libraries are emulated: nothing here says anything about hardware");
         }
         for (BackendInfo backend : info.backends()) {
             System.out.println();
-            System.out.println("backend " + backend.name() + " (priority " + backend.priority() + "): " + (backend.available() ? "available, " + backend.version() + (backend.detail().isEmpty() ? "" : ", " + backend.detail()) : "unavailable: " + backend.reason()));
-            backend.capabilities().forEach((name, answer) -> System.out.printf("    %-17s %s%n", name, answer));
+            System.out.println(backend.name() + " (priority " + backend.priority() + "): "
+                    + (backend.available() ? "available, " + backend.version() + parenthesised(backend.detail()) : "unavailable: " + backend.reason()));
+            if (backend.available() && backend.reason() != null) {
+                System.out.println("  " + backend.reason());
+            }
+            if (backend.capabilities() != null) {
+                System.out.println("  device: " + backend.device());
+                Table table = new Table("lll", "  capability", "", "how, or why not");
+                backend.capabilities().forEach((capability, answer) -> table.row("  " + capability, answer.supported() ? "yes" : "no", answer.explanation()));
+                table.print(System.out);
+            }
         }
+    }
+
+    private static String parenthesised(@Nullable String detail) {
+        return detail == null || detail.isEmpty() ? "" : " (" + detail + ")";
     }
 }

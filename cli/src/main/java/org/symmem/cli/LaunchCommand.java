@@ -1,5 +1,6 @@
 package org.symmem.cli;
 
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -11,10 +12,18 @@ import picocli.CommandLine.Parameters;
 /** Starts any command as the ranks of a job. */
 @Command(
         name = "launch",
-        description = "Start a command as N ranks on this host, with the variables that torchrun sets (RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT). "
-                + "Each line of output begins with its rank; when one rank fails the others are ended.",
-        footerHeading = "%nExample:%n",
-        footer = "  symmem launch --ranks 4 -- java -cp app.jar my.Program")
+        description = {
+            "Start a command as N ranks on this host.",
+            "%nEach rank gets RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them; the launcher serves the store at that address. "
+                    + "Each line of output begins with its rank. When one rank fails, the others are ended."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  symmem launch --ranks 4 -- java -cp 'lib/*' com.example.Main",
+            "  symmem launch -- sh -c 'echo rank $RANK of $WORLD_SIZE'"
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:every rank ended with 0", "2:an option is wrong, or the command cannot be started", "n:that of the first rank that failed; 128+n if signal n ended it"})
 final class LaunchCommand implements Callable<Integer> {
     @Mixin
     private Ranks ranks;
@@ -23,17 +32,17 @@ final class LaunchCommand implements Callable<Integer> {
     private List<String> command;
 
     @Override
-    public Integer call() throws Exception {
-        LocalLauncher launcher = new LocalLauncher(ranks.number(), Map.of(), (rank, line, isError) -> (isError ? System.err : System.out).println("[" + rank + "] " + line));
+    public Integer call() throws InterruptedException {
+        LocalLauncher launcher = new LocalLauncher(ranks.number(), Map.of(), (rank, line, isError) -> (isError ? System.err : System.out).println("[" + rank + "] " + line)).ofAnyProgram();
         LocalLauncher.Outcome outcome;
         try {
             outcome = launcher.run(rank -> command);
-        } catch (java.io.IOException e) {
+        } catch (IOException e) {
             throw new UsageException("the command cannot be started: " + e.getMessage());
         }
         if (outcome.failedRank().isPresent()) {
-            System.err.println("symmem: " + outcome.failure() + ", so the others were ended");
+            throw new FailureException(outcome.exitCode(), outcome.failure() + "; the other ranks were ended");
         }
-        return outcome.exitCode();
+        return 0;
     }
 }

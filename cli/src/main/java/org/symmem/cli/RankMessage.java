@@ -1,93 +1,113 @@
 package org.symmem.cli;
 
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.Base64;
-import java.util.Optional;
 import org.symmem.spi.Wire;
 
-/** What a rank of the main job tells its parent: a line behind a prefix on its standard output, among whatever else is printed there. */
+/**
+ * What a rank of the main job tells its parent: behind a mark, at the end of a line of its standard output, so that it survives
+ * whatever else is printed there. Encoded without a library, for a rank has to be small.
+ */
 sealed interface RankMessage {
-    String PREFIX = "\u0001symmem ";
-    byte PROGRESS = 1;
-    byte RESULT = 2;
-    byte FAILURE = 3;
+    /** No program prints this by chance. */
+    String MARK = "\u0001symmem\u0001";
 
-    /** Bytes that the rank has loaded, read or written since it last said so. */
-    record Progress(long bytes) implements RankMessage {}
+    /**
+     * How far a rank is.
+     *
+     * @param doneBytes  loaded and read so far
+     * @param totalBytes to be loaded and read in all
+     */
+    record Progress(long doneBytes, long totalBytes) implements RankMessage {}
 
     /**
      * What the rank found in the end.
      *
-     * @param loadedBytes       its shard
-     * @param loadSeconds       what loading took
+     * @param loadedBytes       its shard of the file
+     * @param seconds           from opening to verified
      * @param viewSha256        the file's digest through the contiguous view; empty where the backend has none
      * @param viewGigabytes     a second, copied through the view
      * @param peersSha256       the file's digest through the peers' buffers
      * @param peersGigabytes    a second, copied from the peers
      * @param residentKibibytes the most memory that the process had resident
      */
-    record Result(int rank, long pid, String host, String device, String backend, long loadedBytes, double loadSeconds, String viewSha256, double viewGigabytes, String peersSha256, double peersGigabytes, double seconds, long residentKibibytes)
+    record Result(long pid, String host, String backend, String device, long loadedBytes, double seconds, String viewSha256, double viewGigabytes, String peersSha256, double peersGigabytes, long residentKibibytes)
             implements RankMessage {}
 
-    /** The rank has failed; why. */
-    record Failure(int rank, String message) implements RankMessage {}
+    /**
+     * The rank has failed.
+     *
+     * @param message why
+     * @param trace   the stack trace
+     */
+    record Failure(String message, String trace) implements RankMessage {}
 
-    /** {@return the message as bytes: its kind and its fields} */
-    private byte[] toBytes() {
-        return Wire.write(out -> {
-            switch (this) {
-                case Progress progress -> {
-                    out.writeByte(PROGRESS);
-                    out.writeLong(progress.bytes());
-                }
-                case Failure failure -> {
-                    out.writeByte(FAILURE);
-                    out.writeInt(failure.rank());
-                    out.writeUTF(failure.message());
-                }
-                case Result r -> {
-                    out.writeByte(RESULT);
-                    out.writeInt(r.rank());
-                    out.writeLong(r.pid());
-                    out.writeUTF(r.host());
-                    out.writeUTF(r.device());
-                    out.writeUTF(r.backend());
-                    out.writeLong(r.loadedBytes());
-                    out.writeDouble(r.loadSeconds());
-                    out.writeUTF(r.viewSha256());
-                    out.writeDouble(r.viewGigabytes());
-                    out.writeUTF(r.peersSha256());
-                    out.writeDouble(r.peersGigabytes());
-                    out.writeDouble(r.seconds());
-                    out.writeLong(r.residentKibibytes());
-                }
-            }
-        });
-    }
+    /** A line of output: what the program printed, and the message behind it, if there is one. */
+    record Line(String text, java.util.Optional<RankMessage> message) {}
 
     /** Prints the message for the parent. */
     default void print() {
-        synchronized (System.out) {
-            System.out.println(PREFIX + Base64.getEncoder().encodeToString(toBytes()));
-            System.out.flush();
+        byte[] bytes = Wire.write(this::write);
+        System.out.println(MARK + Base64.getEncoder().encodeToString(bytes));
+        System.out.flush();
+    }
+
+    private void write(DataOutputStream out) throws IOException {
+        switch (this) {
+            case Progress p -> {
+                out.writeByte('P');
+                out.writeLong(p.doneBytes());
+                out.writeLong(p.totalBytes());
+            }
+            case Result r -> {
+                out.writeByte('R');
+                out.writeLong(r.pid());
+                out.writeUTF(r.host());
+                out.writeUTF(r.backend());
+                out.writeUTF(r.device());
+                out.writeLong(r.loadedBytes());
+                out.writeDouble(r.seconds());
+                out.writeUTF(r.viewSha256());
+                out.writeDouble(r.viewGigabytes());
+                out.writeUTF(r.peersSha256());
+                out.writeDouble(r.peersGigabytes());
+                out.writeLong(r.residentKibibytes());
+            }
+            case Failure f -> {
+                out.writeByte('F');
+                out.writeUTF(shortened(f.message()));
+                out.writeUTF(shortened(f.trace()));
+            }
         }
     }
 
-    /** {@return the message in a line, if there is one} */
-    static Optional<RankMessage> in(String line) {
-        if (!line.startsWith(PREFIX)) {
-            return Optional.empty();
+    private static String shortened(String text) {
+        return text.length() > 10_000 ? text.substring(0, 10_000) + " …" : text;
+    }
+
+    private static RankMessage read(DataInputStream in) throws IOException {
+        return switch (in.readByte()) {
+            case 'P' -> new Progress(in.readLong(), in.readLong());
+            case 'R' -> new Result(in.readLong(), in.readUTF(), in.readUTF(), in.readUTF(), in.readLong(), in.readDouble(), in.readUTF(), in.readDouble(), in.readUTF(), in.readDouble(), in.readLong());
+            case 'F' -> new Failure(in.readUTF(), in.readUTF());
+            default -> throw new IOException("no message of a rank");
+        };
+    }
+
+    /** {@return what a line of a rank's output holds} */
+    static Line in(String line) {
+        int mark = line.indexOf(MARK);
+        if (mark < 0) {
+            return new Line(line, java.util.Optional.empty());
         }
         try {
-            return Optional.of(Wire.read(Base64.getDecoder().decode(line.substring(PREFIX.length())), in -> switch (in.readByte()) {
-                case PROGRESS -> new Progress(in.readLong());
-                case FAILURE -> new Failure(in.readInt(), in.readUTF());
-                case RESULT -> new Result(in.readInt(), in.readLong(), in.readUTF(), in.readUTF(), in.readUTF(), in.readLong(), in.readDouble(), in.readUTF(), in.readDouble(), in.readUTF(), in.readDouble(), in.readDouble(), in.readLong());
-                default -> throw new IOException("a message of another kind");
-            }));
-        } catch (IllegalArgumentException e) {
-            // Something else that happens to begin so.
-            return Optional.empty();
+            byte[] bytes = Base64.getDecoder().decode(line.substring(mark + MARK.length()).strip());
+            return new Line(line.substring(0, mark), java.util.Optional.of(Wire.read(bytes, RankMessage::read)));
+        } catch (RuntimeException e) {
+            // Something else was printed into the message.
+            return new Line(line, java.util.Optional.empty());
         }
     }
 }

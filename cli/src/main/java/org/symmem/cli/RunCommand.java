@@ -1,29 +1,27 @@
 package org.symmem.cli;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.security.MessageDigest;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import me.tongfei.progressbar.ProgressBar;
-import me.tongfei.progressbar.ProgressBarBuilder;
-import me.tongfei.progressbar.ProgressBarStyle;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.symmem.Availability;
+import org.symmem.ProcessGroup;
+import org.symmem.ProviderReport;
+import org.symmem.SymmetricMemory;
 import org.symmem.rendezvous.JavaCommand;
 import org.symmem.rendezvous.LocalLauncher;
+import org.symmem.rendezvous.ProcessGroups;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -31,215 +29,211 @@ import picocli.CommandLine.Option;
 /** The main job: ranks share a file through symmetric memory, and each verifies all of it. */
 @Command(
         name = "run",
-        description = "Share a file through symmetric memory: each rank loads its part, all rendezvous, and every rank reads the whole file through the contiguous view and from its peers "
-                + "and compares its SHA-256 with the input's. Rank 0 writes the output, if one is asked for.",
+        description = {
+            "Share a file through symmetric memory.",
+            "%nStarts N processes, the ranks. Each loads its part of the file into its own buffer. They exchange handles once (the rendezvous) and meet at a barrier. "
+                    + "Then every rank reads the whole file twice, without a message: through the contiguous view, which shows all buffers side by side, and from each peer's buffer. "
+                    + "It has verified when the SHA-256 of both is that of the input."
+        },
         footerHeading = "%nExamples:%n",
-        footer = {"  symmem run", "  symmem run --ranks 4 --input big.bin --output copy.bin"})
+        footer = {
+            "  symmem run                                       2 ranks, a file of Java's",
+            "  symmem run --ranks 4 --input big.bin             a file of yours",
+            "  symmem run --input big.bin --output copy.bin     what rank 0 read, written",
+            "%nThe table goes to standard output, everything else to standard error. GB/s (10^9 bytes) are those of the copies out of symmetric memory, "
+                    + "the first touch of each page included, the time for SHA-256 not; the seconds are a rank's whole work. "
+                    + "RSS is the most that was resident, the shared pages that the rank touched among it."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:every rank verified", "1:it failed; nothing is left behind, and the output is as it was before", "2:an option is wrong", "128+n:a rank was ended by signal n, for instance 137 by kill -9"})
 final class RunCommand implements Callable<Integer> {
-    /** SHA-256 needs the second compiler to be fast; the heap holds next to nothing. */
-    private static final List<String> RANK_FLAGS = List.of("-Xmx48m", "-XX:ReservedCodeCacheSize=32m", "-XX:CICompilerCount=2");
+    /** The heap holds next to nothing; SHA-256 is fast only when the second compiler uses the processor's instructions. */
+    private static final List<String> RANK_FLAGS = List.of("-Xmx32m", "-Xss512k", "-XX:ReservedCodeCacheSize=24m", "-XX:-UsePerfData");
+    /** Ranks that wait for each other give up first, for they know what for. */
+    private static final Duration BEFORE_RANKS_ARE_ENDED = Duration.ofSeconds(5);
 
     @Mixin
     private Ranks ranks;
 
-    @Option(names = "--backend", paramLabel = "B", description = "the backend (default: the best that all ranks share)")
+    @Option(names = "--backend", paramLabel = "B", description = "which backend's memory; symmem info lists them (default: the best that all ranks share)")
     private @Nullable String backend;
 
-    @Option(names = "--input", paramLabel = "FILE", description = "what to share (default: the largest file of this Java, lib/modules)")
+    @Option(names = "--input", paramLabel = "FILE", description = "what to share (default: the largest file of the Java that runs this)")
     private @Nullable Path input;
 
-    @Option(names = "--output", paramLabel = "FILE", description = "where rank 0 writes what it read from its peers")
+    @Option(names = "--output", paramLabel = "FILE", description = "what rank 0 writes; it appears when every rank has verified")
     private @Nullable Path output;
 
-    @Option(names = "--timeout", paramLabel = "S", description = "how long ranks wait for each other, in seconds (default: 60)")
+    @Option(names = "--timeout", paramLabel = "SECONDS", description = "how long ranks wait for each other, and how long the run may go without progress (default: 60)")
     private @Nullable Double timeout;
+
+    private final Map<Integer, RankMessage.Result> results = new TreeMap<>();
+    private final Map<Integer, RankMessage.Failure> failures = new TreeMap<>();
 
     @Override
     public Integer call() throws Exception {
         int number = ranks.number();
-        Path source = source();
-        long fileBytes = Files.size(source);
-        Optional<Path> partial = prepareOutput(source);
-        CompletableFuture<String> expected = CompletableFuture.supplyAsync(() -> sha256Of(source));
-        Map<Integer, RankMessage.Result> results = new TreeMap<>();
-        Map<Integer, String> failures = new TreeMap<>();
-        LocalLauncher.Outcome outcome;
-        try (ProgressBar bar = progressBar(fileBytes, number)) {
-            LocalLauncher launcher = new LocalLauncher(number, environment(), (rank, line, isError) -> hear(rank, line, results, failures, bar));
-            List<String> arguments = List.of(source.toString(), Long.toString(fileBytes), partial.map(Path::toString).orElse(""));
-            List<String> command = JavaCommand.of(RANK_FLAGS, RunRank.class, arguments);
-            outcome = launcher.run(rank -> command);
-        } catch (IOException | InterruptedException | RuntimeException e) {
-            discard(partial);
-            throw e;
-        }
-        if (outcome.failedRank().isPresent()) {
-            discard(partial);
-            return explain(outcome, failures);
-        }
-        boolean verified = print(source, fileBytes, expected.get(), results);
-        if (!verified || results.size() != number) {
-            discard(partial);
-            System.err.println("symmem: not every rank verified the file" + (Files.size(source) != fileBytes ? "; the input has changed meanwhile" : ""));
-            return 1;
-        }
-        if (partial.isPresent()) {
-            Files.move(partial.get(), java.util.Objects.requireNonNull(output), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        }
-        return 0;
-    }
-
-    private Path source() throws IOException {
-        if (input == null) {
-            return largestFileOfJava();
-        }
-        if (!Files.exists(input)) {
-            throw new UsageException("the input " + input + " does not exist");
-        }
-        if (!Files.isRegularFile(input) || !Files.isReadable(input)) {
-            throw new UsageException("the input " + input + " is not a file that can be read");
-        }
-        return input.toAbsolutePath();
-    }
-
-    private static Path largestFileOfJava() throws IOException {
-        Path modules = Path.of(System.getProperty("java.home"), "lib", "modules");
-        if (Files.isReadable(modules)) {
-            return modules;
-        }
-        try (var files = Files.walk(Path.of(System.getProperty("java.home")))) {
-            return files.filter(file -> Files.isRegularFile(file) && Files.isReadable(file))
-                    .max(java.util.Comparator.comparingLong(file -> file.toFile().length()))
-                    .orElseThrow(() -> new UsageException("this Java has no file to share; name one with --input"));
+        Duration patience = timeout();
+        InputFile source = input == null ? InputFile.ofThisJava() : InputFile.at(input);
+        requireBackend();
+        try (OutputFile target = output == null ? null : OutputFile.at(output, source)) {
+            FutureTask<String> sha256 = new FutureTask<>(source::sha256);
+            Thread.ofPlatform().daemon().name("symmem-sha256").start(sha256);
+            LocalLauncher.Outcome outcome = launch(number, source, target, patience);
+            if (outcome.failedRank().isPresent()) {
+                throw new FailureException(outcome.exitCode(), failureOf(outcome));
+            }
+            String expected = resultOf(sha256);
+            source.requireUnchanged();
+            boolean verified = print(source, number, expected);
+            if (!verified) {
+                throw new FailureException(1, "not every rank has read what the input holds: see the last column" + (target == null ? "" : ". The output was not written"));
+            }
+            if (target != null) {
+                target.complete();
+            }
+            return 0;
         }
     }
 
-    /** {@return where rank 0 writes before everything is verified, made sure to be writable} */
-    private Optional<Path> prepareOutput(Path source) throws IOException {
-        if (output == null) {
-            return Optional.empty();
+    private Duration timeout() {
+        if (timeout != null) {
+            if (!(timeout > 0 && timeout <= 1e6)) {
+                throw new UsageException("--timeout is " + timeout + "; it is a number of seconds above 0, for instance 60 or 2.5");
+            }
+            // The option is stronger than the variable, and ranks get this process's properties.
+            System.setProperty("symmem.timeout", timeout.toString());
         }
-        Path target = output.toAbsolutePath();
-        if (Files.exists(target) && Files.isSameFile(target, source)) {
-            throw new UsageException("the output " + output + " is the input itself; name another file");
+        try (ProcessGroup alone = ProcessGroups.alone()) {
+            return alone.timeout();
         }
-        if (Files.isDirectory(target)) {
-            throw new UsageException("the output " + output + " is a folder; name a file");
-        }
-        Path partial = target.resolveSibling(target.getFileName() + ".partial-" + ProcessHandle.current().pid());
-        try {
-            Files.createFile(partial);
-            Files.delete(partial);
-        } catch (IOException e) {
-            throw new UsageException("the output " + output + " cannot be written: " + e + ". Is its folder there, and may you write to it?");
-        }
-        return Optional.of(partial);
     }
 
-    private static void discard(Optional<Path> partial) {
-        partial.ifPresent(file -> {
+    /** A wrong name is said once, by this process, and not by every rank. */
+    private void requireBackend() {
+        if (backend != null) {
+            System.setProperty("symmem.backend", backend);
+        }
+        String asked = Backends.askedFor().map(Backends.Request::backend).orElse(null);
+        if (asked == null) {
+            return;
+        }
+        List<ProviderReport> known = SymmetricMemory.providers();
+        ProviderReport report = known.stream().filter(provider -> provider.name().equals(asked)).findFirst().orElseThrow(() -> new UsageException("backend \"" + asked + "\" is unknown; known are "
+                + known.stream().map(ProviderReport::name).collect(Collectors.joining(", ")) + ". symmem info says what each needs"));
+        if (report.availability() instanceof Availability.Unavailable no) {
+            throw new FailureException(1, "backend " + asked + " is unavailable on this host: " + no.reason());
+        }
+    }
+
+    private LocalLauncher.Outcome launch(int number, InputFile source, @Nullable OutputFile target, Duration patience) throws IOException {
+        List<String> command = JavaCommand.of(RANK_FLAGS, RunRank.class, List.of(source.path().toString(), Long.toString(source.sizeBytes()), target == null ? "" : target.partial().toString()));
+        AtomicReference<String> stopped = new AtomicReference<>();
+        try (RankProgress progress = new RankProgress(number, source.sizeBytes())) {
+            Thread watch = watchOver(progress, patience.plus(BEFORE_RANKS_ARE_ENDED), stopped);
             try {
-                Files.deleteIfExists(file);
-            } catch (IOException e) {
-                System.err.println("symmem: " + file + " is left over and could not be removed: " + e.getMessage());
+                return new LocalLauncher(number, Map.of(), (rank, line, isError) -> hear(rank, line, progress)).run(rank -> command);
+            } finally {
+                watch.interrupt();
+            }
+        } catch (InterruptedException e) {
+            throw new FailureException(1, Optional.ofNullable(stopped.get()).orElse("interrupted"));
+        }
+    }
+
+    /** Interrupts the calling thread if the ranks stop without saying anything. */
+    private static Thread watchOver(RankProgress progress, Duration patience, AtomicReference<String> stopped) {
+        Thread waiting = Thread.currentThread();
+        return Thread.ofPlatform().daemon().name("symmem-watch").start(() -> {
+            try {
+                while (progress.idleNanos() < patience.toNanos()) {
+                    Thread.sleep(Math.max(1, (patience.toNanos() - progress.idleNanos()) / 1_000_000));
+                }
+                stopped.set("no progress for " + patience.toSeconds() + " s, so the ranks were ended. Not ready: " + progress.unready() + ". Is the process stopped, or the disk very slow? --timeout allows more");
+                waiting.interrupt();
+            } catch (InterruptedException e) {
+                // All ranks have ended.
             }
         });
     }
 
-    private Map<String, String> environment() {
-        Map<String, String> variables = new HashMap<>();
-        if (backend != null) {
-            variables.put("SYMMEM_BACKEND", backend);
+    private void hear(int rank, String line, RankProgress progress) {
+        RankMessage.Line heard = RankMessage.in(line);
+        if (heard.message().isEmpty() || !heard.text().isEmpty()) {
+            System.err.println("[" + rank + "] " + heard.text());
         }
-        if (timeout != null) {
-            variables.put("SYMMEM_TIMEOUT", timeout.toString());
-        }
-        return variables;
-    }
-
-    private static ProgressBar progressBar(long fileBytes, int ranks) {
-        boolean onTerminal = System.console() != null && System.console().isTerminal();
-        ProgressBarBuilder builder = new ProgressBarBuilder()
-                .setTaskName("symmem run")
-                .setInitialMax(fileBytes * (1 + 2L * ranks))
-                .setUnit(" MiB", 1 << 20)
-                .setStyle(ProgressBarStyle.ASCII)
-                .setUpdateIntervalMillis(200);
-        return (onTerminal ? builder.clearDisplayOnFinish() : builder.setConsumer(new Silence())).build();
-    }
-
-    /** Where the progress bar goes when nobody looks at a terminal. */
-    private static final class Silence implements me.tongfei.progressbar.ProgressBarConsumer {
-        @Override
-        public int getMaxRenderedLength() {
-            return 80;
-        }
-
-        @Override
-        public void accept(String text) {}
-
-        @Override
-        public void close() {}
-    }
-
-    private static void hear(int rank, String line, Map<Integer, RankMessage.Result> results, Map<Integer, String> failures, ProgressBar bar) {
-        Optional<RankMessage> message = RankMessage.in(line);
-        if (message.isEmpty()) {
-            System.err.println("[" + rank + "] " + line);
-            return;
-        }
-        switch (message.get()) {
-            case RankMessage.Progress progress -> bar.stepBy(progress.bytes());
-            case RankMessage.Result result -> {
-                synchronized (results) {
+        synchronized (results) {
+            switch (heard.message().orElse(null)) {
+                case RankMessage.Progress news -> progress.set(rank, news);
+                case RankMessage.Result result -> {
                     results.put(rank, result);
+                    progress.ready(rank);
                 }
-            }
-            case RankMessage.Failure failure -> {
-                synchronized (failures) {
-                    failures.put(rank, failure.message());
+                case RankMessage.Failure failure -> failures.put(rank, failure);
+                case null -> {
+                    // It was output only.
                 }
             }
         }
     }
 
-    private static int explain(LocalLauncher.Outcome outcome, Map<Integer, String> failures) {
-        // All ranks say the same of a collective failure; the reader needs it once.
-        Map<String, List<Integer>> ranksByMessage = new java.util.LinkedHashMap<>();
-        failures.forEach((rank, message) -> ranksByMessage.computeIfAbsent(message, m -> new ArrayList<>()).add(rank));
-        ranksByMessage.forEach((message, who) -> System.err.println("symmem: ranks " + who + ": " + message));
-        if (!failures.containsKey(outcome.failedRank().getAsInt())) {
-            System.err.println("symmem: " + outcome.failure() + ", so the others were ended");
+    /** All ranks say the same of a collective failure; the reader needs it once. */
+    private String failureOf(LocalLauncher.Outcome outcome) {
+        int first = outcome.failedRank().orElseThrow();
+        synchronized (results) {
+            RankMessage.Failure failure = failures.get(first);
+            if (Boolean.getBoolean(Main.DEBUG)) {
+                failures.forEach((rank, one) -> System.err.println("rank " + rank + ": " + one.trace()));
+            }
+            if (failure != null) {
+                List<Integer> alike = new ArrayList<>(failures.keySet());
+                alike.removeIf(rank -> !failures.get(rank).message().equals(failure.message()));
+                return (alike.size() == 1 ? "rank " + first : "ranks " + alike.stream().map(String::valueOf).collect(Collectors.joining(", "))) + " failed: " + failure.message();
+            }
         }
-        return outcome.exitCode();
+        String said = outcome.exitCode() > 128 ? "" : outcome.lastLines().stream().filter(line -> RankMessage.in(line).message().isEmpty()).map(line -> "\n    " + line).collect(Collectors.joining());
+        return outcome.failure() + "; the other ranks were ended" + (said.isEmpty() ? "" : ". Its last lines:" + said);
     }
 
-    private static boolean print(Path source, long fileBytes, String expected, Map<Integer, RankMessage.Result> results) {
-        String emulated = System.getenv("SYMMEM_EMULATED") != null ? ", emulated: says nothing about hardware" : "";
-        System.out.println(source + ", " + fileBytes + " bytes, SHA-256 " + expected + emulated);
-        System.out.printf("%4s  %7s  %-12s  %-28s  %13s  %7s  %9s  %10s  %8s  %s%n", "rank", "pid", "host", "device", "loaded bytes", "seconds", "view GB/s", "peers GB/s", "RSS MiB", "verified");
+    private static String resultOf(FutureTask<String> sha256) throws Exception {
+        try {
+            return sha256.get();
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof Exception cause ? cause : e;
+        }
+    }
+
+    private boolean print(InputFile source, int number, String expected) {
         boolean all = true;
-        for (RankMessage.Result r : results.values()) {
-            boolean viewRight = r.viewSha256().isEmpty() || r.viewSha256().equals(expected);
-            boolean verified = viewRight && r.peersSha256().equals(expected);
-            all &= verified;
-            System.out.printf("%4d  %7d  %-12s  %-28s  %13d  %7.2f  %9s  %10.2f  %8d  %s%n", r.rank(), r.pid(), r.host(), r.backend() + ": " + r.device(), r.loadedBytes(), r.seconds(),
-                    r.viewSha256().isEmpty() ? "none" : String.format("%.2f", r.viewGigabytes()), r.peersGigabytes(), r.residentKibibytes() / 1024, verified ? "yes" : viewRight ? "NO, peers differ" : "NO, view differs");
+        Table table = new Table("rrllrrrrrl", "rank", "pid", "host", "device", "bytes", "seconds", "view GB/s", "peers GB/s", "peak RSS", "verified");
+        String backends;
+        synchronized (results) {
+            for (int rank = 0; rank < number; rank++) {
+                RankMessage.Result r = results.get(rank);
+                if (r == null) {
+                    throw new FailureException(1, "rank " + rank + " ended well and said nothing of what it found; something else writes to its standard output");
+                }
+                boolean hasView = !r.viewSha256().isEmpty();
+                boolean viewRight = !hasView || r.viewSha256().equals(expected);
+                boolean peersRight = r.peersSha256().equals(expected);
+                all &= viewRight && peersRight;
+                table.row(Integer.toString(rank), Long.toString(r.pid()), r.host(), r.device(), Long.toString(r.loadedBytes()), number("%.2f", r.seconds()),
+                        hasView ? speed(r.viewGigabytes()) : "no view", speed(r.peersGigabytes()), r.residentKibibytes() / 1024 + " MiB",
+                        viewRight && peersRight ? "yes" : "NO: wrong through " + (viewRight ? "the peers" : peersRight ? "the view" : "view and peers"));
+            }
+            backends = results.values().stream().map(RankMessage.Result::backend).distinct().collect(Collectors.joining(", "));
         }
+        System.out.println(source.path() + ": " + source.sizeBytes() + " bytes, SHA-256 " + expected);
+        System.out.println(number + (number == 1 ? " rank" : " ranks") + ", backend " + backends + (Backends.emulated() ? " (EMULATED libraries: says nothing about hardware)" : ""));
+        table.print(System.out);
         return all;
     }
 
-    private static String sha256Of(Path file) {
-        MessageDigest digest = RunRank.sha256Digest();
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            ByteBuffer buffer = ByteBuffer.allocateDirect(1 << 20);
-            while (channel.read(buffer) >= 0) {
-                digest.update(buffer.flip());
-                buffer.clear();
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        return HexFormat.of().formatHex(digest.digest());
+    private static String speed(double gigabytes) {
+        return gigabytes == 0 ? "-" : number("%.2f", gigabytes);
+    }
+
+    private static String number(String format, double value) {
+        return String.format(Locale.ROOT, format, value);
     }
 }

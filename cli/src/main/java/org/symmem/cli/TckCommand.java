@@ -2,23 +2,42 @@ package org.symmem.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
-import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.reporting.legacy.xml.LegacyXmlReportGeneratingListener;
+import org.symmem.ProviderReport;
+import org.symmem.SymmetricMemory;
+import org.symmem.tck.Rule;
 import org.symmem.tck.SelectedBackendTck;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Judges a backend by the rules. */
-@Command(name = "tck", description = "Judge a backend by the rules of docs/SPEC.md: one process a rank, one line a rule, a report for people and one for machines.")
+@Command(
+        name = "tck",
+        description = {
+            "Judge a backend by the rules of docs/SPEC.md.",
+            "%nEach rule is run by N processes. A rule that does not apply, because the backend lacks a capability or there are too few ranks, is skipped with the reason. "
+                    + "The report is a page for people (report.html) and JUnit's XML for machines, beside the output of the ranks."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {"  symmem tck --backend host --ranks 3", "  symmem tck --rule SM-SYNC-3 --rule SM-LIFE-1", "  symmem tck --backend cuda --require --report build/tck"},
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:no rule failed, and at least one passed", "1:a rule failed, or none applied", "2:an option is wrong"})
 final class TckCommand implements Callable<Integer> {
     @Mixin
     private Ranks ranks;
@@ -29,13 +48,22 @@ final class TckCommand implements Callable<Integer> {
     @Option(names = "--report", paramLabel = "DIR", defaultValue = "symmem-tck", description = "where the reports and the ranks' output go (default: ${DEFAULT-VALUE})")
     private Path report;
 
+    @Option(names = "--rule", paramLabel = "ID", arity = "1..*", split = ",", description = "only this rule, for instance SM-SYNC-3; may be given several times (default: all)")
+    private List<String> rules = List.of();
+
     @Option(names = "--require", description = "fail, rather than skip, if the backend is unavailable")
     private boolean required;
 
     @Override
     public Integer call() throws IOException {
         int number = ranks.number();
-        Files.createDirectories(report);
+        List<DiscoverySelector> selected = selectors();
+        requireKnownBackend();
+        try {
+            Files.createDirectories(report);
+        } catch (IOException e) {
+            throw new UsageException("the directory " + report + " for the report cannot be made: " + e);
+        }
         System.setProperty("symmem.tck.backend", backend);
         System.setProperty("symmem.tck.ranks", Integer.toString(number));
         System.setProperty("symmem.tck.output", report.toString());
@@ -43,14 +71,39 @@ final class TckCommand implements Callable<Integer> {
             System.setProperty("symmem.tck.require", backend);
         }
         TckReport summary = new TckReport(backend, number);
-        LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request().selectors(List.of(DiscoverySelectors.selectClass(SelectedBackendTck.class))).build();
-        PrintWriter errors = new PrintWriter(System.err, true);
-        TestExecutionListener junitXml = new LegacyXmlReportGeneratingListener(report, errors);
-        LauncherFactory.create().execute(request, summary, junitXml);
+        LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request().selectors(selected).build();
+        LauncherFactory.create().execute(request, summary, new LegacyXmlReportGeneratingListener(report, new PrintWriter(System.err, true)));
         Path page = report.resolve("report.html");
         Files.writeString(page, summary.page());
-        System.out.println("reports: " + page + ", " + report.resolve("TEST-junit-jupiter.xml"));
+        System.out.println("report: " + page + ", " + report.resolve("TEST-junit-jupiter.xml"));
         System.out.println(summary.passed() + " passed, " + summary.failed() + " failed, " + summary.notApplicable() + " skipped");
         return summary.failed() == 0 && summary.passed() > 0 ? 0 : 1;
+    }
+
+    private List<DiscoverySelector> selectors() {
+        if (rules.isEmpty()) {
+            return List.of(DiscoverySelectors.selectClass(SelectedBackendTck.class));
+        }
+        Map<String, Method> known = new TreeMap<>();
+        Arrays.stream(SelectedBackendTck.class.getMethods())
+                .filter(method -> method.isAnnotationPresent(Rule.class))
+                .forEach(method -> known.put(method.getAnnotation(Rule.class).value(), method));
+        List<DiscoverySelector> selected = new ArrayList<>();
+        for (String rule : rules) {
+            Method method = known.get(rule.toUpperCase(Locale.ROOT));
+            if (method == null) {
+                throw new UsageException("rule " + rule + " is unknown; known are " + String.join(", ", known.keySet()));
+            }
+            selected.add(DiscoverySelectors.selectMethod(SelectedBackendTck.class, method));
+        }
+        return selected;
+    }
+
+    /** That a backend is unavailable is the kit's to say; a name that no provider has is a mistake. */
+    private void requireKnownBackend() {
+        List<String> known = SymmetricMemory.providers().stream().map(ProviderReport::name).toList();
+        if (!known.contains(backend)) {
+            throw new UsageException("backend \"" + backend + "\" is unknown; known are " + String.join(", ", known) + ". Is its jar on the class path?");
+        }
     }
 }

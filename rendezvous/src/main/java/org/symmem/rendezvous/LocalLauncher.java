@@ -1,37 +1,51 @@
 package org.symmem.rendezvous;
 
-import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * Starts the ranks of one job on this host and sees them through: each gets the variables that torchrun would set, the launcher
- * serves the store, and when one rank fails the others are ended. No process is left when {@link #run} returns, nor when the
- * launcher is ended by a signal; when it is killed with -9, ranks see their standard input end.
+ * serves the store ({@code TORCHELASTIC_USE_AGENT_STORE}, so that no free port has to be guessed for rank 0), and when one rank
+ * fails the others are ended, first by SIGTERM, after 3 seconds by SIGKILL, with the processes that they started.
+ *
+ * <p>No process is left when {@link #run} returns, nor when this process is ended by SIGINT or SIGTERM. When it is killed with
+ * -9 it can do nothing any more: ranks that call {@link #endWithLauncher} notice and end themselves; other programs are started
+ * with {@link #ofAnyProgram()}, where the kernel ends them if the {@code setpriv} command is installed (package util-linux), and
+ * go on otherwise.
  */
 public final class LocalLauncher {
     private static final Duration GRACE = Duration.ofSeconds(3);
+    /** How long the other ranks may take to say what they think of the first failure. */
+    private static final Duration LAST_WORDS = Duration.ofSeconds(1);
     private static final int LAST_LINES = 20;
+    /** A longer line comes in pieces, so that a rank that never ends its line cannot fill this process's memory. */
+    private static final int LINE_BYTES = 64 * 1024;
 
     private final int ranks;
     private final Map<String, String> environment;
     private final Listener listener;
+    private final boolean anyProgram;
 
     /** Hears what the ranks print. Called by several threads. */
     @FunctionalInterface
@@ -48,13 +62,26 @@ public final class LocalLauncher {
      * How a job ended.
      *
      * @param failedRank the first rank that failed, if one did
+     * @param pid        its process, or 0
      * @param exitCode   its exit code, 128 and the signal's number if a signal ended it; 0 if no rank failed
      * @param lastLines  the last lines that it printed
      */
-    public record Outcome(OptionalInt failedRank, int exitCode, List<String> lastLines) {
+    public record Outcome(OptionalInt failedRank, long pid, int exitCode, List<String> lastLines) {
         /** {@return how the failed rank ended, in words} */
         public String failure() {
-            return failedRank.isEmpty() ? "no rank failed" : "rank " + failedRank.getAsInt() + (exitCode > 128 ? " was ended by signal " + (exitCode - 128) : " ended with exit code " + exitCode);
+            if (failedRank.isEmpty()) {
+                return "no rank failed";
+            }
+            String who = "rank " + failedRank.getAsInt() + " (process " + pid + ") ";
+            return who + switch (exitCode - 128) {
+                case 2 -> "was ended by signal 2 (SIGINT)";
+                case 6 -> "was ended by signal 6 (SIGABRT): it, or a native library in it, gave up";
+                case 7 -> "was ended by signal 7 (SIGBUS)";
+                case 9 -> "was ended by signal 9 (SIGKILL); if nobody sent it, the kernel was out of memory";
+                case 11 -> "was ended by signal 11 (SIGSEGV)";
+                case 15 -> "was ended by signal 15 (SIGTERM)";
+                default -> exitCode > 128 && exitCode < 128 + 65 ? "was ended by signal " + (exitCode - 128) : "ended with exit code " + exitCode;
+            };
         }
     }
 
@@ -64,15 +91,55 @@ public final class LocalLauncher {
      * @param listener    hears what they print
      */
     public LocalLauncher(int ranks, Map<String, String> environment, Listener listener) {
+        this(ranks, environment, listener, false);
+    }
+
+    private LocalLauncher(int ranks, Map<String, String> environment, Listener listener, boolean anyProgram) {
+        if (ranks < 1) {
+            throw new IllegalArgumentException("a job has at least 1 rank, not " + ranks);
+        }
         this.ranks = ranks;
         this.environment = Map.copyOf(environment);
         this.listener = listener;
+        this.anyProgram = anyProgram;
     }
 
-    private record RankProcess(int rank, Process process, Deque<String> lastLines, List<Thread> pumps) {}
+    /** {@return a launcher for programs that know nothing of {@link #endWithLauncher}: their standard input is empty} */
+    public LocalLauncher ofAnyProgram() {
+        return new LocalLauncher(ranks, environment, listener, true);
+    }
 
     /**
-     * Runs one command on every rank, to its end.
+     * Makes this process, a rank, end when its launcher does, however that ends: the launcher holds the standard input open as
+     * long as it lives. Local; returns at once. Nothing else may read the standard input.
+     *
+     * @param before what to do before the process is halted without its shutdown hooks
+     */
+    public static void endWithLauncher(Runnable before) {
+        Thread.ofPlatform().daemon().name("symmem-launcher-watch").start(() -> {
+            try {
+                System.in.transferTo(java.io.OutputStream.nullOutputStream());
+            } catch (IOException e) {
+                // As good as its end.
+            }
+            try {
+                before.run();
+            } finally {
+                Runtime.getRuntime().halt(143);
+            }
+        });
+    }
+
+    private record RankProcess(int rank, Process process, Deque<String> lastLines, List<Thread> pumps) {
+        Outcome outcome() {
+            synchronized (lastLines) {
+                return new Outcome(OptionalInt.of(rank), process.pid(), process.exitValue(), List.copyOf(lastLines));
+            }
+        }
+    }
+
+    /**
+     * Runs one command on every rank, to its end. Blocks; the calling thread must not end before it returns.
      *
      * @param command the command of a rank
      * @return how it ended
@@ -85,7 +152,10 @@ public final class LocalLauncher {
         Runtime.getRuntime().addShutdownHook(atExit);
         try (TcpStoreServer store = TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), StoreLimits.defaults())) {
             for (int rank = 0; rank < ranks; rank++) {
-                started.add(start(rank, command.apply(rank), store.port()));
+                RankProcess process = start(rank, command.apply(rank), store.port());
+                synchronized (started) {
+                    started.add(process);
+                }
             }
             return seeThrough(started);
         } finally {
@@ -99,28 +169,48 @@ public final class LocalLauncher {
     }
 
     private RankProcess start(int rank, List<String> command, int storePort) throws IOException {
-        ProcessBuilder builder = new ProcessBuilder(command);
-        builder.environment().putAll(environment);
-        builder.environment().putAll(Map.of(
-                "RANK", Integer.toString(rank), "WORLD_SIZE", Integer.toString(ranks), "LOCAL_RANK", Integer.toString(rank), "LOCAL_WORLD_SIZE", Integer.toString(ranks),
-                "MASTER_ADDR", "127.0.0.1", "MASTER_PORT", Integer.toString(storePort), "TORCHELASTIC_USE_AGENT_STORE", "True"));
+        ProcessBuilder builder = new ProcessBuilder(anyProgram ? endedByTheKernel(command) : command);
+        if (anyProgram) {
+            builder.redirectInput(new File("/dev/null"));
+        }
+        Map<String, String> variables = builder.environment();
+        variables.putAll(environment);
+        variables.putAll(Map.of("RANK", Integer.toString(rank), "WORLD_SIZE", Integer.toString(ranks), "LOCAL_RANK", Integer.toString(rank), "LOCAL_WORLD_SIZE", Integer.toString(ranks),
+                "MASTER_ADDR", "127.0.0.1", "MASTER_PORT", Integer.toString(storePort)));
+        // PyTorch asks for the count of restarts as soon as it is told that an agent serves the store.
+        variables.putAll(Map.of("TORCHELASTIC_USE_AGENT_STORE", "True", "TORCHELASTIC_RESTART_COUNT", "0", "TORCHELASTIC_RUN_ID", "local-" + ProcessHandle.current().pid()));
         Process process = builder.start();
         Deque<String> lastLines = new ArrayDeque<>();
         List<Thread> pumps = List.of(pump(rank, process.getInputStream(), false, lastLines), pump(rank, process.getErrorStream(), true, lastLines));
         return new RankProcess(rank, process, lastLines, pumps);
     }
 
+    /** The signal comes when the thread that started the process ends, which is the one that waits for it. */
+    private static List<String> endedByTheKernel(List<String> command) {
+        Optional<Path> setpriv = Stream.of("/usr/bin/setpriv", "/bin/setpriv").map(Path::of).filter(Files::isExecutable).findFirst();
+        if (setpriv.isEmpty()) {
+            return command;
+        }
+        List<String> wrapped = new ArrayList<>(List.of(setpriv.get().toString(), "--pdeathsig", "KILL", "--"));
+        wrapped.addAll(command);
+        return wrapped;
+    }
+
     private Thread pump(int rank, InputStream stream, boolean isError, Deque<String> lastLines) {
-        return Thread.ofVirtual().start(() -> {
-            try (BufferedReader lines = new BufferedReader(new InputStreamReader(stream, StandardCharsets.UTF_8))) {
-                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                    synchronized (lastLines) {
-                        if (lastLines.size() == LAST_LINES) {
-                            lastLines.removeFirst();
-                        }
-                        lastLines.addLast(line);
+        // Platform threads: each blocks in a read for as long as the rank lives.
+        return Thread.ofPlatform().daemon().name("symmem-output-" + rank).start(() -> {
+            try (stream) {
+                ByteArrayOutputStream line = new ByteArrayOutputStream();
+                for (int next = stream.read(); next >= 0; next = stream.read()) {
+                    if (next != '\n') {
+                        line.write(next);
                     }
-                    listener.line(rank, line, isError);
+                    if (next == '\n' || line.size() == LINE_BYTES) {
+                        hear(rank, line, isError, lastLines);
+                    }
+                }
+                if (line.size() > 0) {
+                    hear(rank, line, isError, lastLines);
                 }
             } catch (IOException e) {
                 // The process was ended while its output was read.
@@ -128,7 +218,19 @@ public final class LocalLauncher {
         });
     }
 
-    private Outcome seeThrough(List<RankProcess> started) throws InterruptedException {
+    private void hear(int rank, ByteArrayOutputStream bytes, boolean isError, Deque<String> lastLines) {
+        String line = bytes.toString(StandardCharsets.UTF_8);
+        bytes.reset();
+        synchronized (lastLines) {
+            if (lastLines.size() == LAST_LINES) {
+                lastLines.removeFirst();
+            }
+            lastLines.addLast(line);
+        }
+        listener.line(rank, line, isError);
+    }
+
+    private static Outcome seeThrough(List<RankProcess> started) throws InterruptedException {
         CompletableFuture<RankProcess> firstFailure = new CompletableFuture<>();
         List<CompletableFuture<?>> ends = new ArrayList<>();
         for (RankProcess rank : started) {
@@ -143,52 +245,62 @@ public final class LocalLauncher {
             CompletableFuture.anyOf(firstFailure, all).get();
             if (firstFailure.isDone()) {
                 // What makes one rank fail often makes all fail: they may say so themselves.
-                awaitAtMost(all, Duration.ofSeconds(1));
+                all.get(LAST_WORDS.toMillis(), TimeUnit.MILLISECONDS);
             }
+        } catch (TimeoutException e) {
+            // The others are ended below.
         } catch (ExecutionException e) {
             throw new IllegalStateException("waiting for the ranks failed", e);
         }
+        // A rank that was killed makes the others fail, and one of them may have been seen first.
+        Optional<RankProcess> killed = started.stream().filter(rank -> !rank.process().isAlive() && rank.process().exitValue() > 128).findFirst();
         end(started);
         RankProcess failed = firstFailure.getNow(null);
-        if (failed == null) {
-            return new Outcome(OptionalInt.empty(), 0, List.of());
-        }
-        synchronized (failed.lastLines()) {
-            return new Outcome(OptionalInt.of(failed.rank()), failed.process().exitValue(), List.copyOf(failed.lastLines()));
-        }
-    }
-
-    private static void awaitAtMost(CompletableFuture<?> future, Duration patience) throws InterruptedException, ExecutionException {
-        try {
-            future.get(patience.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (TimeoutException e) {
-            // They are ended by the caller.
-        }
+        return failed == null ? new Outcome(OptionalInt.empty(), 0, 0, List.of()) : killed.orElse(failed).outcome();
     }
 
     /** Ends what still runs, children of ranks too, first politely. */
     private static void end(List<RankProcess> started) {
-        List<ProcessHandle> running = started.stream()
-                .flatMap(rank -> java.util.stream.Stream.concat(rank.process().descendants(), java.util.stream.Stream.of(rank.process().toHandle())))
-                .filter(ProcessHandle::isAlive)
-                .toList();
+        List<RankProcess> ranks;
+        synchronized (started) {
+            ranks = List.copyOf(started);
+        }
+        List<ProcessHandle> running = new ArrayList<>(alive(ranks));
         running.forEach(ProcessHandle::destroy);
         long deadline = System.nanoTime() + GRACE.toNanos();
+        boolean interrupted = Thread.interrupted();
         for (ProcessHandle process : running) {
             try {
                 process.onExit().get(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
-            } catch (InterruptedException | ExecutionException | TimeoutException e) {
-                process.destroyForcibly();
+            } catch (ExecutionException | TimeoutException e) {
+                // It is killed below.
+            } catch (InterruptedException e) {
+                interrupted = true;
+                deadline = System.nanoTime();
             }
         }
-        for (RankProcess rank : started) {
-            for (Thread pump : rank.pumps()) {
-                try {
-                    pump.join(GRACE);
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
+        running.addAll(alive(ranks));
+        running.forEach(ProcessHandle::destroyForcibly);
+        try {
+            for (RankProcess rank : ranks) {
+                rank.process().waitFor(GRACE.toMillis(), TimeUnit.MILLISECONDS);
+                for (Thread pump : rank.pumps()) {
+                    // A grandchild that nobody knows may hold the pipe open.
+                    pump.join(Duration.ofNanos(Math.max(1, deadline + GRACE.toNanos() - System.nanoTime())));
                 }
             }
+        } catch (InterruptedException e) {
+            interrupted = true;
         }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static List<ProcessHandle> alive(List<RankProcess> ranks) {
+        return ranks.stream()
+                .flatMap(rank -> Stream.concat(rank.process().descendants(), Stream.of(rank.process().toHandle())))
+                .filter(ProcessHandle::isAlive)
+                .toList();
     }
 }
