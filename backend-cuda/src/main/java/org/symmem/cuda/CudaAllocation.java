@@ -27,9 +27,11 @@ import org.symmem.spi.Wire;
  *
  * <pre>
  *   addresses         | rank 0's memory | rank 1's memory | …     one reservation, each place as large as the memory
- *   own memory        | data | pad |                              the pad begins at the next 128 bytes; a whole number of granules
- *   wrapped memory    | … data … |  and  | pad |                  the user's, with data at an offset, and one of our own
+ *   own memory        | data | pad |                              a whole number of granules, the pad at the next 128 bytes
+ *   or, where the pad would take a granule more, and for wrapped memory, which is the user's
+ *   own memory        | … data … |   and   | pad |                two, the pad with a reservation of its own
  * </pre>
+ * The pad never makes the memory larger: the driver maps whole memories only, so the contiguous view would have a gap.
  */
 final class CudaAllocation implements Allocation {
     private static final int PAD_ALIGNMENT = 128;
@@ -68,11 +70,15 @@ final class CudaAllocation implements Allocation {
 
     static CudaAllocation allocate(CudaBackend backend, long sizeBytes, SignalPadLayout padLayout) {
         return beginning(backend, sizeBytes, closers -> {
+            long memoryBytes = roundUp(sizeBytes, backend.granularityBytes());
+            PhysicalMemory memory = closers.add(PhysicalMemory.create(backend.cudaDevice(), memoryBytes, "allocating a buffer of " + sizeBytes + " bytes, " + memoryBytes + " with its granularity"));
             long padOffsetBytes = roundUp(sizeBytes, PAD_ALIGNMENT);
-            long memoryBytes = roundUp(padOffsetBytes + padLayout.sizeBytes(), backend.granularityBytes());
-            PhysicalMemory memory = closers.add(PhysicalMemory.create(backend.cudaDevice(), memoryBytes, "allocating a buffer of " + sizeBytes + " bytes with its signal pad, " + memoryBytes + " bytes in all"));
-            CudaAllocation allocation = new CudaAllocation(backend, sizeBytes, padLayout, memory, 0, memory, padOffsetBytes, closers);
-            backend.clear(allocation.data(backend.group().rank()), padOffsetBytes + padLayout.sizeBytes());
+            boolean padFits = memoryBytes - padOffsetBytes >= padLayout.sizeBytes();
+            CudaAllocation allocation = padFits ? new CudaAllocation(backend, sizeBytes, padLayout, memory, 0, memory, padOffsetBytes, closers)
+                    : new CudaAllocation(backend, sizeBytes, padLayout, memory, 0, padMemory(backend, padLayout, closers), 0, closers);
+            int rank = backend.group().rank();
+            backend.clear(allocation.data(rank), sizeBytes);
+            backend.clear(allocation.pad(rank), padLayout.sizeBytes());
             return allocation;
         });
     }
@@ -81,11 +87,14 @@ final class CudaAllocation implements Allocation {
         return beginning(backend, sizeBytes, closers -> {
             Range range = Range.around(region.address());
             PhysicalMemory user = closers.add(PhysicalMemory.behind(region.address(), range.sizeBytes(), "wrapping " + region));
-            PhysicalMemory pad = closers.add(PhysicalMemory.create(backend.cudaDevice(), roundUp(padLayout.sizeBytes(), backend.granularityBytes()), "allocating a signal pad"));
-            CudaAllocation allocation = new CudaAllocation(backend, sizeBytes, padLayout, user, region.address() - range.base(), pad, 0, closers);
+            CudaAllocation allocation = new CudaAllocation(backend, sizeBytes, padLayout, user, region.address() - range.base(), padMemory(backend, padLayout, closers), 0, closers);
             backend.clear(allocation.pad(backend.group().rank()), padLayout.sizeBytes());
             return allocation;
         });
+    }
+
+    private static PhysicalMemory padMemory(CudaBackend backend, SignalPadLayout padLayout, Closers closers) {
+        return closers.add(PhysicalMemory.create(backend.cudaDevice(), roundUp(padLayout.sizeBytes(), backend.granularityBytes()), "allocating a signal pad"));
     }
 
     private static CudaAllocation beginning(CudaBackend backend, long sizeBytes, Function<Closers, CudaAllocation> make) {
@@ -192,14 +201,6 @@ final class CudaAllocation implements Allocation {
         return dataMemory.sizeBytes();
     }
 
-    PhysicalMemory dataMemory() {
-        return dataMemory;
-    }
-
-    boolean isWrapped() {
-        return padRange.isPresent();
-    }
-
     /** What a rank tells of its memory with the descriptors. */
     private record Note(String process, long dataAddress, long padAddress, long dataBytes, long dataOffsetBytes, long padBytes, long padOffsetBytes) {
         byte[] toBytes() {
@@ -221,23 +222,19 @@ final class CudaAllocation implements Allocation {
         int rank = backend.group().rank();
         Note own = new Note(PROCESS, data(rank), pad(rank), dataMemory.sizeBytes(), dataOffsetBytes, padMemory.sizeBytes(), padOffsetBytes);
         Closers mapped = new Closers();
-        PhysicalMemory[] peers = new PhysicalMemory[backend.group().worldSize()];
+        int worldSize = backend.group().worldSize();
         try (Closers exported = new Closers()) {
             backend.exchange().exchange(agreement, "mapping the peers' memory", () -> exportOwn(exported), own.toBytes(), received -> {
                 try (CudaDevice.Current current = backend.cudaDevice().makeCurrent()) {
-                    for (int peer = 0; peer < peers.length; peer++) {
+                    for (int peer = 0; peer < worldSize; peer++) {
                         if (peer != rank) {
-                            peers[peer] = mapPeer(peer, own, Note.from(received.get(peer).note()), received.get(peer).descriptors(), mapped);
+                            mapPeer(peer, own, Note.from(received.get(peer).note()), received.get(peer).descriptors(), mapped);
                         }
                     }
                 }
             });
-            long[] pads = new long[peers.length];
-            for (int r = 0; r < pads.length; r++) {
-                pads[r] = pad(r);
-            }
-            peers[rank] = dataMemory;
-            return new CudaMapping(this, backend, peers, mapped, new CudaSignalPad(backend, padLayout, rank, pads, backend.exchange()::lostRanks, agreement.subject()));
+            long[] pads = java.util.stream.IntStream.range(0, worldSize).mapToLong(this::pad).toArray();
+            return new CudaMapping(this, backend, mapped, new CudaSignalPad(backend, padLayout, rank, pads, backend.exchange()::lostRanks, agreement.subject()));
         } catch (Throwable e) {
             try (CudaDevice.Current current = backend.cudaDevice().makeCurrent()) {
                 mapped.closeBecauseOf(e);
@@ -253,7 +250,7 @@ final class CudaAllocation implements Allocation {
         }
     }
 
-    private PhysicalMemory mapPeer(int peer, Note own, Note theirs, List<Descriptor> descriptors, Closers mapped) {
+    private void mapPeer(int peer, Note own, Note theirs, List<Descriptor> descriptors, Closers mapped) {
         if (theirs.dataBytes() != own.dataBytes() || theirs.dataOffsetBytes() != own.dataOffsetBytes() || theirs.padBytes() != own.padBytes() || theirs.padOffsetBytes() != own.padOffsetBytes()) {
             throw new SymmetricMemoryException(ErrorCode.RANKS_DISAGREE, "rank " + peer + " has its buffer at byte " + theirs.dataOffsetBytes() + " of " + theirs.dataBytes() + " and its pad at " + theirs.padOffsetBytes() + " of "
                     + theirs.padBytes() + ", this rank at " + own.dataOffsetBytes() + " of " + own.dataBytes() + " and " + own.padOffsetBytes() + " of " + own.padBytes() + "; wrapped buffers must lie alike on all ranks");
@@ -267,7 +264,6 @@ final class CudaAllocation implements Allocation {
                     : PhysicalMemory.imported(descriptors.getLast().fd(), own.padBytes(), "importing the signal pad of rank " + peer));
             mapped.add(padRange.get().mapPart(peer * own.padBytes(), pad, own.padBytes(), backend.cudaDevice(), "mapping the signal pad of rank " + peer));
         }
-        return data;
     }
 
     @Override
