@@ -230,7 +230,7 @@ final class RunCommand implements Callable<Integer> {
     }
 
     private static String speed(double gigabytes) {
-        return gigabytes == 0 ? "-" : number("%.2f", gigabytes);
+        return gigabytes < 0.005 ? "-" : number("%.2f", gigabytes);
     }
 
     private static String number(String format, double value) {
