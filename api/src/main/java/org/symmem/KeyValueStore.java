@@ -69,4 +69,25 @@ public interface KeyValueStore {
         }
         return Optional.of(values);
     }
+
+    /**
+     * Stores a value, waits until every key is there, reads them all, and removes a key that is not needed any more: what an
+     * all-gather asks of a store, in one call so that a store over a network can do it in few messages.
+     *
+     * @param key     the key to store
+     * @param value   its bytes
+     * @param keys    the keys to wait for
+     * @param outworn the key to remove when all have come; empty for none
+     * @param timeout how long to wait at most
+     * @return the values in the order of the keys, or empty if the timeout passed first
+     * @throws SymmetricMemoryException if the store cannot be reached
+     */
+    default Optional<List<byte[]>> exchange(String key, byte[] value, List<String> keys, Optional<String> outworn, Duration timeout) {
+        set(key, value);
+        Optional<List<byte[]>> values = await(keys, timeout);
+        if (values.isPresent()) {
+            outworn.ifPresent(this::delete);
+        }
+        return values;
+    }
 }

@@ -23,6 +23,8 @@ public final class TensorView {
     private final Shape shape;
     private final long[] strides;
     private final DataType dataType;
+    private final long sizeBytes;
+    private final boolean dense;
 
     TensorView(SymmetricTensor tensor, Memory memory, long offsetBytes, Shape shape, long[] strides, DataType dataType) {
         this.tensor = tensor;
@@ -31,6 +33,8 @@ public final class TensorView {
         this.shape = shape;
         this.strides = strides;
         this.dataType = dataType;
+        this.sizeBytes = shape.elements() * dataType.sizeBytes();
+        this.dense = Arrays.equals(strides, shape.denseStrides());
     }
 
     /** {@return the extents, outermost first} */
@@ -50,12 +54,12 @@ public final class TensorView {
 
     /** {@return the bytes that the elements take, without gaps} */
     public long sizeBytes() {
-        return shape.elements() * dataType.sizeBytes();
+        return sizeBytes;
     }
 
     /** {@return whether the elements lie without gaps, in order} */
     public boolean isDense() {
-        return Arrays.equals(strides, shape.denseStrides());
+        return dense;
     }
 
     /**
@@ -166,7 +170,7 @@ public final class TensorView {
     private void fill(double value, Transfers transfers) {
         tensor.ensureOpen();
         long bits = dataType.toBits(value);
-        runs(this, this, (at, same, sizeBytes) -> transfers.fill(memory, at, sizeBytes / dataType.sizeBytes(), bits, dataType.sizeBytes()));
+        denseRuns((at, unused, runBytes) -> transfers.fill(memory, at, runBytes / dataType.sizeBytes(), bits, dataType.sizeBytes()));
     }
 
     /**
@@ -191,7 +195,11 @@ public final class TensorView {
         if (source.dataType != dataType || !source.shape.equals(shape)) {
             throw new IllegalArgumentException("cannot copy " + source + " to " + this + ": shape and data type must be equal");
         }
-        runs(this, source, (to, from, sizeBytes) -> transfers.copy(memory, to, source.memory, from, sizeBytes));
+        if (dense && source.dense) {
+            transfers.copy(memory, offsetBytes, source.memory, source.offsetBytes, sizeBytes);
+        } else {
+            runs(this, source, (to, from, runBytes) -> transfers.copy(memory, to, source.memory, from, runBytes));
+        }
     }
 
     /**
@@ -213,7 +221,7 @@ public final class TensorView {
         tensor.ensureOpen();
         requireLength(source);
         Memory plain = Memory.of(source);
-        denseRuns((at, dense, sizeBytes) -> transfers.copy(memory, at, plain, dense, sizeBytes));
+        denseRuns((at, plainAt, runBytes) -> transfers.copy(memory, at, plain, plainAt, runBytes));
     }
 
     /**
@@ -235,7 +243,7 @@ public final class TensorView {
         tensor.ensureOpen();
         requireLength(target);
         Memory plain = Memory.of(target);
-        denseRuns((at, dense, sizeBytes) -> transfers.copy(plain, dense, memory, at, sizeBytes));
+        denseRuns((at, plainAt, runBytes) -> transfers.copy(plain, plainAt, memory, at, runBytes));
     }
 
     Memory memory() {
@@ -287,6 +295,10 @@ public final class TensorView {
     }
 
     private void denseRuns(Run run) {
+        if (dense) {
+            run.at(offsetBytes, 0, sizeBytes);
+            return;
+        }
         runs(this, new TensorView(tensor, memory, 0, shape, shape.denseStrides(), dataType), run);
     }
 

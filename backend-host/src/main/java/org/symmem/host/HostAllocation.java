@@ -179,15 +179,12 @@ final class HostAllocation implements Allocation {
             out.writeLong(data.offsetBytes());
             out.writeLong(pad.offsetBytes());
         });
-        List<DescriptorExchange.Received> received = backend.exchange().exchange(agreement, own, note);
         try {
-            agreement.check("mapping the peers' memory", () -> eachPeer(peer -> mapPeer(peer, received.get(peer))));
+            backend.exchange().exchange(agreement, "mapping the peers' memory", own, note, received -> eachPeer(peer -> mapPeer(peer, received.get(peer))));
         } catch (Throwable e) {
             // No view of a peer has been given out yet, so nothing can fault on the places that become empty.
             eachPeer(this::unmapPeer);
             throw e;
-        } finally {
-            received.forEach(DescriptorExchange.Received::close);
         }
         MemorySegment[] pads = IntStream.range(0, backend.group().worldSize()).mapToObj(this::padPlace).toArray(MemorySegment[]::new);
         return new HostMapping(this, new HostSignalPad(padLayout, backend.group().rank(), pads, backend.exchange()::lostRanks, agreement.subject()));

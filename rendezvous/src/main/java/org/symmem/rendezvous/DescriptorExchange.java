@@ -1,6 +1,5 @@
 package org.symmem.rendezvous;
 
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -97,27 +96,26 @@ public abstract sealed class DescriptorExchange implements AutoCloseable permits
         return places.getFirst().way();
     }
 
-    /**
-     * Gives every rank what every rank gives. Collective; every rank fails if one does, and nothing received stays open then.
-     *
-     * @param agreement with the ranks that the exchange was opened for
-     * @param own       this rank's descriptors, 16 at most; they stay this rank's
-     * @param note      a few bytes that go with them, 4000 at most
-     * @return what each rank gave, in rank order; the caller closes all
-     */
-    public final List<Received> exchange(Agreement agreement, List<Descriptor> own, byte[] note) {
-        List<Received> received = new ArrayList<>();
-        try {
-            transfer(agreement, own, note, received);
-            return received;
-        } catch (Throwable e) {
-            received.forEach(Received::close);
-            throw e;
-        }
+    /** What is done with what the ranks gave, while it is open. */
+    @FunctionalInterface
+    public interface Use {
+        /**
+         * @param received what each rank gave, in rank order; closed afterwards
+         */
+        void of(List<Received> received);
     }
 
-    /** Fills the list in rank order. Whatever is in it when this throws is closed by the caller. */
-    abstract void transfer(Agreement agreement, List<Descriptor> own, byte[] note, List<Received> received);
+    /**
+     * Gives every rank what every rank gives, and lets each use it. Collective; every rank fails if one does, in handing over or
+     * in using. Whatever was received is closed when this returns or throws.
+     *
+     * @param agreement with the ranks that the exchange was opened for
+     * @param step      what the descriptors are used for, as a phrase, for instance {@code mapping the peers' memory}
+     * @param own       this rank's descriptors, 16 at most; they stay this rank's
+     * @param note      a few bytes that go with them, 4000 at most
+     * @param use       runs on this rank as soon as it has all
+     */
+    public abstract void exchange(Agreement agreement, String step, List<Descriptor> own, byte[] note, Use use);
 
     /** {@return the ranks whose processes have ended, or which have closed the exchange} Local, any thread, only looks. */
     public abstract Set<Integer> lostRanks();

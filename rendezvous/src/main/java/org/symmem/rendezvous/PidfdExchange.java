@@ -52,7 +52,7 @@ final class PidfdExchange extends DescriptorExchange {
     private record Offer(int[] numbers, String[] files, byte[] note) {}
 
     @Override
-    void transfer(Agreement agreement, List<Descriptor> own, byte[] note, List<Received> received) {
+    public void exchange(Agreement agreement, String step, List<Descriptor> own, byte[] note, Use use) {
         List<Offer> offers = agreement.step("announcing descriptors", () -> Wire.write(out -> {
             out.writeInt(own.size());
             for (Descriptor descriptor : own) {
@@ -61,20 +61,29 @@ final class PidfdExchange extends DescriptorExchange {
             }
             out.write(note);
         })).stream().map(message -> Wire.read(message, PidfdExchange::offer)).toList();
-        // The step ends on all ranks at once, so nobody closes what another has not fetched yet.
-        agreement.check("fetching descriptors", () -> {
-            for (int rank = 0; rank < offers.size(); rank++) {
-                Offer offer = offers.get(rank);
-                List<Descriptor> fetched = new ArrayList<>();
-                received.add(new Received(offer.note(), fetched));
-                for (int i = 0; i < offer.numbers().length && rank != agreement.group().rank(); i++) {
-                    fetched.add(fetch(rank, offer.numbers()[i]));
-                    if (!fileBehind(fetched.getLast().fd()).equals(offer.files()[i])) {
-                        throw new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE, "descriptor " + offer.numbers()[i] + " of rank " + rank + " is not the file any more that it was when it was announced");
-                    }
+        List<Received> received = new ArrayList<>();
+        try {
+            // The step ends on all ranks at once, so nobody closes what another has not fetched yet.
+            agreement.check("fetching descriptors and " + step, () -> {
+                for (int rank = 0; rank < offers.size(); rank++) {
+                    fetchAll(rank, offers.get(rank), rank == agreement.group().rank(), received);
                 }
+                use.of(received);
+            });
+        } finally {
+            received.forEach(Received::close);
+        }
+    }
+
+    private void fetchAll(int rank, Offer offer, boolean own, List<Received> received) {
+        List<Descriptor> fetched = new ArrayList<>();
+        received.add(new Received(offer.note(), fetched));
+        for (int i = 0; i < offer.numbers().length && !own; i++) {
+            fetched.add(fetch(rank, offer.numbers()[i]));
+            if (!fileBehind(fetched.getLast().fd()).equals(offer.files()[i])) {
+                throw new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE, "descriptor " + offer.numbers()[i] + " of rank " + rank + " is not the file any more that it was when it was announced");
             }
-        });
+        }
     }
 
     private static Offer offer(java.io.DataInputStream in) throws IOException {

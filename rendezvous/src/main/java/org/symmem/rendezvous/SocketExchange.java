@@ -156,14 +156,17 @@ final class SocketExchange extends DescriptorExchange {
     }
 
     @Override
-    void transfer(Agreement agreement, List<Descriptor> own, byte[] note, List<Received> received) {
+    public void exchange(Agreement agreement, String step, List<Descriptor> own, byte[] note, Use use) {
         long sequence = exchanges++;
         Map<Integer, Received> byRank = new TreeMap<>();
         byRank.put(rank, new Received(note, List.of()));
         try {
-            agreement.check("handing over descriptors", () -> handOver(agreement, sequence, own, note, byRank));
+            agreement.check("handing over descriptors and " + step, () -> {
+                handOver(agreement, sequence, own, note, byRank);
+                use.of(List.copyOf(byRank.values()));
+            });
         } finally {
-            received.addAll(byRank.values());
+            byRank.values().forEach(Received::close);
         }
     }
 

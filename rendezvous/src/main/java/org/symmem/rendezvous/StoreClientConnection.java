@@ -19,6 +19,9 @@ final class StoreClientConnection implements AutoCloseable {
     /** How long an answer may take that the store gives without waiting for anybody. */
     static final Duration ANSWER = Duration.ofSeconds(30);
 
+    /** How often it looks for an answer before it sleeps: most answers come sooner than a sleeper is woken. */
+    private static final int LOOKS = 20;
+
     private final SocketChannel channel;
     private final Selector selector;
     private final SelectionKey key;
@@ -140,12 +143,15 @@ final class StoreClientConnection implements AutoCloseable {
     /** {@return whether the buffer is full before the deadline} */
     boolean receive(ByteBuffer answer, long deadline) {
         try {
+            int looks = 0;
             while (answer.hasRemaining()) {
                 int read = channel.read(answer);
                 if (read < 0) {
                     throw broken("an answer", "it closed the connection", null);
                 }
-                if (read == 0 && !readyBy(SelectionKey.OP_READ, deadline)) {
+                if (read == 0 && looks++ < LOOKS) {
+                    Thread.yield();
+                } else if (read == 0 && !readyBy(SelectionKey.OP_READ, deadline)) {
                     return false;
                 }
             }

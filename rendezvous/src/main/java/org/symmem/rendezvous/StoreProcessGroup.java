@@ -22,7 +22,8 @@ import org.symmem.spi.HostIdentity;
  * A group that meets in a store. Each all-gather uses keys of its own, {@code name/sequence/rank}; a rank removes its key of one
  * all-gather after the next, when every rank is known to have read it, so the store does not grow.
  *
- * <p>An all-gather costs a rank one set, one wait-and-read of all ranks' keys, and one delete, however many ranks there are.
+ * <p>An all-gather costs a rank one {@link KeyValueStore#exchange}, which is two round trips to a {@link TcpStore}, however many
+ * ranks there are.
  */
 final class StoreProcessGroup implements ProcessGroup {
     /** How long the first all-gather waits before it looks whether those who came count the same ranks as this one. */
@@ -92,21 +93,18 @@ final class StoreProcessGroup implements ProcessGroup {
         if (now == 0 && store.get(key(0, rank)).isPresent()) {
             throw new SymmetricMemoryException(ErrorCode.SETTING, "rank " + rank + " of group " + name + " is already taken, by another process or by an earlier group of this name. Give every rank a number, and every group a name, of its own");
         }
-        store.set(key(now, rank), new Contribution(step, worldSize, contribution).toBytes());
-        List<Contribution> all = await(now, step, stepTimeout);
-        if (now > 0) {
-            store.delete(key(now - 1, rank));
-        }
+        List<Contribution> all = exchange(now, new Contribution(step, worldSize, contribution), stepTimeout);
         return Contribution.ofOneStep(name, all);
     }
 
-    private List<Contribution> await(long now, String step, Duration stepTimeout) {
+    private List<Contribution> exchange(long now, Contribution own, Duration stepTimeout) {
         List<String> keys = IntStream.range(0, worldSize).mapToObj(r -> key(now, r)).toList();
+        Optional<String> outworn = now == 0 ? Optional.empty() : Optional.of(key(now - 1, rank));
         long start = System.nanoTime();
         // A rank that counts more ranks than there are would wait for one that never comes, so the first wait is not one wait.
         Duration wait = now == 0 && stepTimeout.compareTo(FIRST_LOOK) > 0 ? FIRST_LOOK : stepTimeout;
         while (true) {
-            Optional<List<byte[]>> values = store.await(keys, wait);
+            Optional<List<byte[]>> values = store.exchange(key(now, rank), own.toBytes(), keys, outworn, wait);
             if (values.isPresent()) {
                 List<Contribution> all = values.get().stream().map(Contribution::from).toList();
                 Contribution.compareWorldSizes(name, rank, worldSize, all);
@@ -116,7 +114,7 @@ final class StoreProcessGroup implements ProcessGroup {
             Contribution.compareWorldSizes(name, rank, worldSize, came.values());
             Duration waited = Duration.ofNanos(System.nanoTime() - start);
             if (waited.compareTo(stepTimeout) >= 0) {
-                throw missing(step, came, waited);
+                throw missing(own.step(), came, waited);
             }
             wait = stepTimeout.minus(waited);
         }

@@ -121,6 +121,33 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
         return Optional.of(values);
     }
 
+    /** In two round trips: SET goes with WAIT, and DELETE_KEY with MULTI_GET. */
+    @Override
+    public Optional<List<byte[]>> exchange(String key, byte[] value, List<String> keys, Optional<String> outworn, Duration timeout) {
+        if (keys.size() > KEYS_A_REQUEST) {
+            return KeyValueStore.super.exchange(key, value, keys, outworn, timeout);
+        }
+        long deadline = System.nanoTime() + timeout.toNanos();
+        return request(connection -> {
+            ByteBuffer set = put(put(request(StoreProtocol.SET, key, Long.BYTES + value.length), bytes(key)), value);
+            send(connection, joined(set, withKeys(StoreProtocol.WAIT, keys)));
+            if (!awaited(connection, deadline)) {
+                return Optional.empty();
+            }
+            ByteBuffer get = withKeys(StoreProtocol.MULTI_GET, keys);
+            send(connection, outworn.isEmpty() ? get : joined(get, put(request(StoreProtocol.DELETE_KEY, outworn.get(), 0), bytes(outworn.get()))));
+            List<byte[]> values = receiveValues(connection, keys.size());
+            if (outworn.isPresent()) {
+                receiveLong(connection);
+            }
+            return Optional.of(values);
+        });
+    }
+
+    private static ByteBuffer joined(ByteBuffer first, ByteBuffer second) {
+        return StoreClientConnection.buffer(first.position() + second.position()).put(first.flip()).put(second.flip());
+    }
+
     /**
      * Adds to a number, which is kept as decimal text; a missing key counts as 0.
      *
@@ -173,18 +200,22 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
         long deadline = System.nanoTime() + timeout.toNanos();
         return request(connection -> {
             send(connection, withKeys(StoreProtocol.WAIT, keys));
-            ByteBuffer answer = StoreClientConnection.buffer(1);
-            if (connection.receive(answer, deadline)) {
-                return true;
-            }
-            send(connection, StoreClientConnection.buffer(1).put(StoreProtocol.CANCEL_WAIT));
-            // The keys may have come just before the store read that: then it has answered the wait first.
-            boolean came = connection.receive(1, answerBy(), "the answer to CANCEL_WAIT").get() == StoreProtocol.READY;
-            if (came) {
-                connection.receive(1, answerBy(), "the answer to CANCEL_WAIT");
-            }
-            return came;
+            return awaited(connection, deadline);
         });
+    }
+
+    /** {@return whether a WAIT that was sent is answered before the deadline; cancels it otherwise} */
+    private static boolean awaited(StoreClientConnection connection, long deadline) {
+        if (connection.receive(StoreClientConnection.buffer(1), deadline)) {
+            return true;
+        }
+        send(connection, StoreClientConnection.buffer(1).put(StoreProtocol.CANCEL_WAIT));
+        // The keys may have come just before the store read that: then it has answered the wait first.
+        boolean came = connection.receive(1, answerBy(), "the answer to CANCEL_WAIT").get() == StoreProtocol.READY;
+        if (came) {
+            connection.receive(1, answerBy(), "the answer to CANCEL_WAIT");
+        }
+        return came;
     }
 
     /**
@@ -195,12 +226,16 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
     public List<byte[]> multiGet(List<String> keys) {
         return request(connection -> {
             send(connection, withKeys(StoreProtocol.MULTI_GET, keys));
-            List<byte[]> values = new ArrayList<>(keys.size());
-            for (int i = 0; i < keys.size(); i++) {
-                values.add(receiveValue(connection));
-            }
-            return values;
+            return receiveValues(connection, keys.size());
         });
+    }
+
+    private static List<byte[]> receiveValues(StoreClientConnection connection, int number) {
+        List<byte[]> values = new ArrayList<>(number);
+        for (int i = 0; i < number; i++) {
+            values.add(receiveValue(connection));
+        }
+        return values;
     }
 
     /** Stores several values, one after the other. */
