@@ -37,7 +37,7 @@ class RunCommandTest {
         Path output = folder.resolve("output");
         Files.writeString(output, "what was there before");
 
-        Symmem.Result result = Symmem.start(prints, "run", "--ranks", Integer.toString(ranks), "--input", input.toString(), "--output", output.toString()).end();
+        Symmem.Result result = Symmem.here("run", "--ranks", Integer.toString(ranks), "--input", input.toString(), "--output", output.toString());
 
         assertThat(result.exitCode()).as(result.err()).isZero();
         assertThat(result.out().lines().filter(line -> line.endsWith("  yes"))).hasSize(ranks);
