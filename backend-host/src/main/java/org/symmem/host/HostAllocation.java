@@ -180,7 +180,7 @@ final class HostAllocation implements Allocation {
             out.writeLong(pad.offsetBytes());
         });
         try {
-            backend.exchange().exchange(agreement, "mapping the peers' memory", own, note, received -> eachPeer(peer -> mapPeer(peer, received.get(peer))));
+            backend.exchange().exchange(agreement, "mapping the peers' memory", () -> own, note, received -> eachPeer(peer -> mapPeer(peer, received.get(peer))));
         } catch (Throwable e) {
             // No view of a peer has been given out yet, so nothing can fault on the places that become empty.
             eachPeer(this::unmapPeer);

@@ -30,6 +30,8 @@ public final class LibC {
     public static final int F_SEAL_SHRINK = 2;
     public static final int F_SEAL_GROW = 4;
 
+    private static final int F_SETFD = 2;
+    private static final int FD_CLOEXEC = 1;
     private static final int F_DUPFD_CLOEXEC = 1030;
     private static final int F_ADD_SEALS = 1033;
     private static final int F_GET_SEALS = 1034;
@@ -128,6 +130,12 @@ public final class LibC {
     /** {@return a second descriptor of the same file, close-on-exec} */
     public static Descriptor duplicate(int fd, String purpose) {
         return new Descriptor(fcntl(fd, F_DUPFD_CLOEXEC, 0, "fcntl(F_DUPFD_CLOEXEC)", purpose), purpose);
+    }
+
+    /** {@return the descriptor, which children of this process will not inherit} For descriptors that a library made. */
+    public static Descriptor closeOnExec(Descriptor descriptor) {
+        fcntl(descriptor.fd(), F_SETFD, FD_CLOEXEC, "fcntl(F_SETFD)", "making a descriptor close-on-exec");
+        return descriptor;
     }
 
     private static int fcntl(int fd, int command, int argument, String call, String purpose) {

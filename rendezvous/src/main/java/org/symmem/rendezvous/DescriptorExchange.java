@@ -3,6 +3,7 @@ package org.symmem.rendezvous;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.symmem.ErrorCode;
 import org.symmem.RanksDisagreeException;
@@ -111,11 +112,11 @@ public abstract sealed class DescriptorExchange implements AutoCloseable permits
      *
      * @param agreement with the ranks that the exchange was opened for
      * @param step      what the descriptors are used for, as a phrase, for instance {@code mapping the peers' memory}
-     * @param own       this rank's descriptors, 16 at most; they stay this rank's
+     * @param own       makes this rank's descriptors, 16 at most; they stay this rank's. If it throws, all ranks fail
      * @param note      a few bytes that go with them, 4000 at most
      * @param use       runs on this rank as soon as it has all
      */
-    public abstract void exchange(Agreement agreement, String step, List<Descriptor> own, byte[] note, Use use);
+    public abstract void exchange(Agreement agreement, String step, Supplier<List<Descriptor>> own, byte[] note, Use use);
 
     /** {@return the ranks whose processes have ended, or which have closed the exchange} Local, any thread, only looks. */
     public abstract Set<Integer> lostRanks();

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.symmem.ErrorCode;
 import org.symmem.NativeCallException;
@@ -52,15 +53,8 @@ final class PidfdExchange extends DescriptorExchange {
     private record Offer(int[] numbers, String[] files, byte[] note) {}
 
     @Override
-    public void exchange(Agreement agreement, String step, List<Descriptor> own, byte[] note, Use use) {
-        List<Offer> offers = agreement.step("announcing descriptors", () -> Wire.write(out -> {
-            out.writeInt(own.size());
-            for (Descriptor descriptor : own) {
-                out.writeInt(descriptor.fd());
-                out.writeUTF(fileBehind(descriptor.fd()));
-            }
-            out.write(note);
-        })).stream().map(message -> Wire.read(message, PidfdExchange::offer)).toList();
+    public void exchange(Agreement agreement, String step, Supplier<List<Descriptor>> own, byte[] note, Use use) {
+        List<Offer> offers = agreement.step("announcing descriptors", () -> offerOf(own.get(), note)).stream().map(message -> Wire.read(message, PidfdExchange::offer)).toList();
         List<Received> received = new ArrayList<>();
         try {
             // The step ends on all ranks at once, so nobody closes what another has not fetched yet.
@@ -84,6 +78,17 @@ final class PidfdExchange extends DescriptorExchange {
                 throw new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE, "descriptor " + offer.numbers()[i] + " of rank " + rank + " is not the file any more that it was when it was announced");
             }
         }
+    }
+
+    private static byte[] offerOf(List<Descriptor> own, byte[] note) {
+        return Wire.write(out -> {
+            out.writeInt(own.size());
+            for (Descriptor descriptor : own) {
+                out.writeInt(descriptor.fd());
+                out.writeUTF(fileBehind(descriptor.fd()));
+            }
+            out.write(note);
+        });
     }
 
     private static Offer offer(java.io.DataInputStream in) throws IOException {

@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.symmem.DeadlineException;
 import org.symmem.ErrorCode;
@@ -156,7 +157,7 @@ final class SocketExchange extends DescriptorExchange {
     }
 
     @Override
-    public void exchange(Agreement agreement, String step, List<Descriptor> own, byte[] note, Use use) {
+    public void exchange(Agreement agreement, String step, Supplier<List<Descriptor>> own, byte[] note, Use use) {
         long sequence = exchanges++;
         Map<Integer, Received> byRank = new TreeMap<>();
         byRank.put(rank, new Received(note, List.of()));
@@ -170,13 +171,13 @@ final class SocketExchange extends DescriptorExchange {
         }
     }
 
-    private void handOver(Agreement agreement, long sequence, List<Descriptor> own, byte[] note, Map<Integer, Received> byRank) {
+    private void handOver(Agreement agreement, long sequence, Supplier<List<Descriptor>> own, byte[] note, Map<Integer, Received> byRank) {
         long deadline = System.nanoTime() + agreement.timeout().toNanos();
         Set<Integer> toSend = new TreeSet<>(peers.keySet());
         Set<Integer> toReceive = new TreeSet<>(peers.keySet());
         byte[] message = new HandleMessage(HandleMessage.HANDLES, rank, sequence, note).toBytes();
-        List<Integer> descriptors = own.stream().map(Descriptor::fd).toList();
         try {
+            List<Integer> descriptors = own.get().stream().map(Descriptor::fd).toList();
             while (!toSend.isEmpty() || !toReceive.isEmpty()) {
                 toSend.removeIf(peer -> sendTo(peer, message, descriptors));
                 toReceive.removeIf(peer -> receiveFrom(peer, sequence, byRank));

@@ -63,7 +63,7 @@ class DescriptorExchangeTest {
         try (DescriptorExchange exchange = DescriptorExchange.open(agreement(group, SOON))) {
             for (int i = 0; i < times; i++) {
                 try (Descriptor own = memfd(1000 + group.rank())) {
-                    exchange.exchange(agreement(group, SOON), "testing", List.of(own), new byte[] {(byte) group.rank()}, all -> {
+                    exchange.exchange(agreement(group, SOON), "testing", () -> List.of(own), new byte[] {(byte) group.rank()}, all -> {
                         for (int r = 0; r < 3; r++) {
                             assertThat(all.get(r).note()).containsExactly(r);
                             assertThat(all.get(r).descriptors()).hasSize(r == group.rank() ? 0 : 1);
@@ -88,7 +88,7 @@ class DescriptorExchangeTest {
             for (int i = 0; i < 5; i++) {
                 ThreadRanks.run(2, new InMemoryStore(), "g" + i, SOON, group -> {
                     try (DescriptorExchange exchange = DescriptorExchange.open(agreement(group, SOON)); Descriptor own = memfd(1)) {
-                        exchange.exchange(agreement(group, SOON), "testing", List.of(own), new byte[0], all -> assertThat(all).hasSize(group.worldSize()));
+                        exchange.exchange(agreement(group, SOON), "testing", () -> List.of(own), new byte[0], all -> assertThat(all).hasSize(group.worldSize()));
                     }
                     return null;
                 });
@@ -129,10 +129,10 @@ class DescriptorExchangeTest {
             try (DescriptorExchange exchange = DescriptorExchange.open(agreement(group, SOON)); Descriptor own = memfd(1)) {
                 Descriptor given = group.rank() == 1 ? Descriptor.borrowed(999_999) : own;
                 long start = System.nanoTime();
-                assertThatThrownBy(() -> exchange.exchange(agreement(group, SOON), "testing", List.of(given), new byte[0], all -> { }))
+                assertThatThrownBy(() -> exchange.exchange(agreement(group, SOON), "testing", () -> List.of(given), new byte[0], all -> { }))
                         .isInstanceOf(CollectiveFailedException.class).hasMessageContaining("rank 1 on host").hasMessageContaining("EBADF");
                 assertThat(System.nanoTime() - start).isLessThan(SOON.toNanos() / 2);
-                exchange.exchange(agreement(group, SOON), "testing", List.of(own), new byte[0], all -> assertThat(all).hasSize(group.worldSize()));
+                exchange.exchange(agreement(group, SOON), "testing", () -> List.of(own), new byte[0], all -> assertThat(all).hasSize(group.worldSize()));
             }
             return null;
         });
@@ -152,7 +152,7 @@ class DescriptorExchangeTest {
     void sixtyFourRanksExchange() throws Exception {
         ThreadRanks.run(64, new InMemoryStore(), "g", Duration.ofSeconds(30), group -> {
             try (DescriptorExchange exchange = DescriptorExchange.open(agreement(group, Duration.ofSeconds(30))); Descriptor own = memfd(group.rank() + 1)) {
-                exchange.exchange(agreement(group, Duration.ofSeconds(30)), "testing", List.of(own), new byte[0],
+                exchange.exchange(agreement(group, Duration.ofSeconds(30)), "testing", () -> List.of(own), new byte[0],
                         all -> assertThat(IntStream.range(0, 64).filter(r -> r != group.rank()).allMatch(r -> LibC.fileSize(all.get(r).descriptors().getFirst().fd(), "testing") == r + 1)).isTrue());
                 group.allGather("done", new byte[0], Duration.ofSeconds(30));
             }

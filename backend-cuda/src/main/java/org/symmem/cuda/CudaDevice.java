@@ -1,0 +1,154 @@
+package org.symmem.cuda;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HexFormat;
+import org.symmem.ErrorCode;
+import org.symmem.SymmetricMemoryException;
+
+/** One device with its primary context, which is shared with every other user of the device in this process. */
+final class CudaDevice implements AutoCloseable {
+    static final String ORDINAL_PROPERTY = "symmem.cuda.device";
+
+    private static final int VMM_SUPPORTED = 102;
+    private static final int POSIX_DESCRIPTOR_SUPPORTED = 103;
+    private static final int MULTICAST_SUPPORTED = 132;
+    private static final int WAIT_64_SUPPORTED = 122;
+    private static final int FLUSH_REMOTE_WRITES_SUPPORTED = 98;
+
+    private final int ordinal;
+    private final int device;
+    private final String name;
+    private final String uuid;
+    private final long context;
+
+    private CudaDevice(int ordinal, int device, String name, String uuid, long context) {
+        this.ordinal = ordinal;
+        this.device = device;
+        this.name = name;
+        this.uuid = uuid;
+        this.context = context;
+    }
+
+    /** {@return the number of devices that this process sees; initialises the driver} */
+    static int count() {
+        CudaDriver.init(0, "initialising the driver");
+        return intFrom(count -> CudaDriver.deviceGetCount(count, "counting devices"));
+    }
+
+    /** {@return the driver's version, for instance 13000 for 13.0} */
+    static int driverVersion() {
+        return intFrom(version -> CudaDriver.driverGetVersion(version, "asking for the driver's version"));
+    }
+
+    /** {@return the device for a rank: the one that the settings name, else one after the other} */
+    static CudaDevice forLocalRank(int localRank) {
+        int count = count();
+        if (count == 0) {
+            throw new SymmetricMemoryException(ErrorCode.BACKEND_UNAVAILABLE, "no CUDA device is visible: CUDA_VISIBLE_DEVICES is " + System.getenv("CUDA_VISIBLE_DEVICES"));
+        }
+        String setting = System.getProperty(ORDINAL_PROPERTY, System.getenv("SYMMEM_CUDA_DEVICE"));
+        if (setting == null) {
+            return open(localRank % count);
+        }
+        if (!setting.matches("\\d{1,6}") || Integer.parseInt(setting) >= count) {
+            throw new SymmetricMemoryException(ErrorCode.SETTING, ORDINAL_PROPERTY + " (or SYMMEM_CUDA_DEVICE) is \"" + setting + "\"; it is a device ordinal from 0 to " + (count - 1));
+        }
+        return open(Integer.parseInt(setting));
+    }
+
+    private static CudaDevice open(int ordinal) {
+        try (Arena arena = Arena.ofConfined()) {
+            String purpose = "opening device " + ordinal;
+            int device = intFrom(value -> CudaDriver.deviceGet(value, ordinal, purpose));
+            MemorySegment name = arena.allocate(256);
+            CudaDriver.deviceGetName(name, 255, device, purpose);
+            MemorySegment uuid = arena.allocate(16);
+            CudaDriver.deviceGetUuid(uuid, device, purpose);
+            MemorySegment context = arena.allocate(ValueLayout.JAVA_LONG);
+            CudaDriver.devicePrimaryCtxRetain(context, device, purpose);
+            return new CudaDevice(ordinal, device, name.getString(0), HexFormat.of().formatHex(uuid.toArray(ValueLayout.JAVA_BYTE)), context.get(ValueLayout.JAVA_LONG, 0));
+        }
+    }
+
+    @FunctionalInterface
+    private interface IntQuery {
+        void ask(MemorySegment value);
+    }
+
+    private static int intFrom(IntQuery query) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment value = arena.allocate(ValueLayout.JAVA_INT);
+            query.ask(value);
+            return value.get(ValueLayout.JAVA_INT, 0);
+        }
+    }
+
+    private boolean has(int attribute) {
+        return intFrom(value -> CudaDriver.deviceGetAttribute(value, attribute, device, "asking device " + ordinal + " for attribute " + attribute)) != 0;
+    }
+
+    boolean hasVirtualMemory() {
+        return has(VMM_SUPPORTED) && has(POSIX_DESCRIPTOR_SUPPORTED);
+    }
+
+    boolean hasMulticast() {
+        return has(MULTICAST_SUPPORTED);
+    }
+
+    boolean hasStreamMemoryOperations() {
+        return has(WAIT_64_SUPPORTED);
+    }
+
+    boolean canFlushRemoteWrites() {
+        return has(FLUSH_REMOTE_WRITES_SUPPORTED);
+    }
+
+    /** {@return the device as the driver's structures name it} */
+    int device() {
+        return device;
+    }
+
+    /** {@return what tells devices apart, also among processes that see them in another order} */
+    String uuid() {
+        return uuid;
+    }
+
+    /** Makes the device's context the thread's, until it is closed; what was current before is current again then. */
+    Current makeCurrent() {
+        CudaDriver.ctxPushCurrent(context, "making device " + ordinal + " current");
+        return Current.INSTANCE;
+    }
+
+    /** A context that is to be left. */
+    static final class Current implements AutoCloseable {
+        private static final Current INSTANCE = new Current();
+        private static final ThreadLocal<MemorySegment> POPPED = ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(ValueLayout.JAVA_LONG));
+
+        @Override
+        public void close() {
+            CudaDriver.ctxPopCurrent(POPPED.get(), "leaving a context");
+        }
+    }
+
+    /** {@return free and total memory in words} */
+    String memory() {
+        try (Arena arena = Arena.ofConfined(); Current current = makeCurrent()) {
+            MemorySegment free = arena.allocate(ValueLayout.JAVA_LONG);
+            MemorySegment total = arena.allocate(ValueLayout.JAVA_LONG);
+            CudaDriver.memGetInfo(free, total, "asking for free memory");
+            return free.get(ValueLayout.JAVA_LONG, 0) + " bytes free of " + total.get(ValueLayout.JAVA_LONG, 0);
+        }
+    }
+
+    @Override
+    public void close() {
+        CudaDriver.devicePrimaryCtxRelease(device, "closing device " + ordinal);
+    }
+
+    @Override
+    public String toString() {
+        return "device " + ordinal + " (" + name + ")";
+    }
+}

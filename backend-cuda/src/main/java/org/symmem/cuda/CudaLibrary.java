@@ -1,0 +1,34 @@
+package org.symmem.cuda;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.util.Optional;
+
+/** The driver's library. It is the machine's, never shipped: {@code symmem.cuda.path} names another file than the loader's choice. */
+final class CudaLibrary {
+    static final String NAME = "libcuda.so.1";
+    static final String PATH_PROPERTY = "symmem.cuda.path";
+
+    private CudaLibrary() {}
+
+    private static final class Holder {
+        static final SymbolLookup LOOKUP = SymbolLookup.libraryLookup(System.getProperty(PATH_PROPERTY, NAME), Arena.global());
+    }
+
+    /** {@return why the library cannot be loaded, or empty if it can} Never throws, asked again or not. */
+    static Optional<String> unavailable() {
+        String file = System.getProperty(PATH_PROPERTY, NAME);
+        try {
+            return symbol("cuInit").isPresent() ? Optional.empty() : Optional.of(file + " is no CUDA driver: it lacks cuInit");
+        } catch (IllegalArgumentException | LinkageError e) {
+            // The first time it is an ExceptionInInitializerError, later a NoClassDefFoundError.
+            return Optional.of(file + " not found by the dynamic loader (LD_LIBRARY_PATH, /etc/ld.so.cache, /usr/lib; or set " + PATH_PROPERTY + ")");
+        }
+    }
+
+    /** {@return a function of the driver, if it has it} */
+    static Optional<MemorySegment> symbol(String name) {
+        return Holder.LOOKUP.find(name);
+    }
+}

@@ -1,0 +1,55 @@
+package org.symmem.cuda;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.symmem.linux.Descriptor;
+
+/**
+ * One reference to physical memory of a device, created here, imported from a peer, or found behind an address. The memory lives
+ * as long as any process refers to it or maps it.
+ *
+ * @param handle    the driver's
+ * @param sizeBytes all of it
+ */
+record PhysicalMemory(long handle, long sizeBytes) implements AutoCloseable {
+    static PhysicalMemory create(CudaDevice device, long sizeBytes, String purpose) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment handle = arena.allocate(ValueLayout.JAVA_LONG);
+            CudaDriver.memCreate(handle, sizeBytes, CudaStructures.allocationProperties(arena, device.device()), 0, purpose);
+            return new PhysicalMemory(handle.get(ValueLayout.JAVA_LONG, 0), sizeBytes);
+        }
+    }
+
+    static PhysicalMemory imported(int descriptor, long sizeBytes, String purpose) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment handle = arena.allocate(ValueLayout.JAVA_LONG);
+            // The driver takes the descriptor's number itself where it takes a pointer.
+            CudaDriver.memImportFromShareableHandle(handle, descriptor, CudaStructures.POSIX_DESCRIPTOR, purpose);
+            return new PhysicalMemory(handle.get(ValueLayout.JAVA_LONG, 0), sizeBytes);
+        }
+    }
+
+    /** {@return one more reference to the memory that is mapped at an address} */
+    static PhysicalMemory behind(long address, long sizeBytes, String purpose) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment handle = arena.allocate(ValueLayout.JAVA_LONG);
+            CudaDriver.memRetainAllocationHandle(handle, address, purpose);
+            return new PhysicalMemory(handle.get(ValueLayout.JAVA_LONG, 0), sizeBytes);
+        }
+    }
+
+    /** {@return a descriptor by which another process can import it} */
+    Descriptor export(String purpose) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment descriptor = arena.allocate(ValueLayout.JAVA_LONG);
+            CudaDriver.memExportToShareableHandle(descriptor, handle, CudaStructures.POSIX_DESCRIPTOR, 0, purpose);
+            return org.symmem.linux.LibC.closeOnExec(new Descriptor(descriptor.get(ValueLayout.JAVA_INT, 0), purpose));
+        }
+    }
+
+    @Override
+    public void close() {
+        CudaDriver.memRelease(handle, "releasing memory of " + sizeBytes + " bytes");
+    }
+}
