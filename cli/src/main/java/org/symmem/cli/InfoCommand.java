@@ -98,7 +98,7 @@ final class InfoCommand implements Callable<Integer> {
 
     private static String descriptors() {
         try {
-            return DescriptorExchange.Way.configured().describe();
+            return "by " + DescriptorExchange.Way.configured().describe() + " (symmem.descriptors is socket or pidfd)";
         } catch (SymmetricMemoryException e) {
             return "wrong setting: " + e.getMessage();
         }
@@ -108,7 +108,7 @@ final class InfoCommand implements Callable<Integer> {
         System.out.println("host         " + info.host());
         System.out.println("kernel       " + info.kernel());
         System.out.println("java         " + info.java());
-        System.out.println("descriptors  by " + info.descriptors() + "; symmem.descriptors is socket or pidfd");
+        System.out.println("descriptors  " + info.descriptors());
         System.out.println("chosen       " + (info.chosen().backend() == null ? "none" : info.chosen().backend()) + ": " + info.chosen().reason());
         if (info.emulated()) {
             System.out.println("EMULATED     the native libraries are emulated: nothing here says anything about hardware");

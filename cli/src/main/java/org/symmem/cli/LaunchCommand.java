@@ -15,7 +15,8 @@ import picocli.CommandLine.Parameters;
         description = {
             "Start a command as N ranks on this host.",
             "%nEach rank gets RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them; the launcher serves the store at that address. "
-                    + "Each line of output begins with its rank. When one rank fails, the others are ended."
+                    + "Each line of output begins with its rank. When one rank fails, or this command is ended, the ranks are ended too; "
+                    + "if it is killed with -9, only where the command setpriv (package util-linux) is installed."
         },
         footerHeading = "%nExamples:%n",
         footer = {

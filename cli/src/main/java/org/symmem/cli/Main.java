@@ -53,6 +53,11 @@ public final class Main {
 
     /** @param arguments see {@code symmem --help} */
     public static void main(String[] arguments) {
+        System.exit(execute(arguments));
+    }
+
+    /** {@return the exit code} */
+    static int execute(String... arguments) {
         CommandLine symmem = new CommandLine(new Main())
                 .setExecutionExceptionHandler((error, command, result) -> explain(error, command))
                 .setParameterExceptionHandler((error, wrong) -> explain(error, error.getCommandLine()));
@@ -66,7 +71,11 @@ public final class Main {
                         "%nsymmem COMMAND --help says more about each.")
                 .exitCodeListHeading("%nExit codes:%n")
                 .exitCodeList(EXIT_CODES);
-        System.exit(symmem.execute(arguments));
+        if (arguments.length == 0) {
+            symmem.usage(System.err);
+            return ExitCode.USAGE;
+        }
+        return symmem.execute(arguments);
     }
 
     private static int explain(Exception error, CommandLine command) {

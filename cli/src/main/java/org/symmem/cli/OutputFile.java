@@ -2,6 +2,7 @@ package org.symmem.cli;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -42,13 +43,18 @@ final class OutputFile implements AutoCloseable {
             if (target.getFileName() == null) {
                 throw new UsageException("the output " + output + " has no file name");
             }
+            if (!Files.isDirectory(target.getParent())) {
+                throw new UsageException("the output " + output + " cannot be written: there is no directory " + target.getParent());
+            }
             Path partial = target.resolveSibling("." + target.getFileName() + ".symmem-" + ProcessHandle.current().pid());
             Files.createFile(partial);
             OutputFile file = new OutputFile(target, partial);
             Runtime.getRuntime().addShutdownHook(file.atExit);
             return file;
+        } catch (AccessDeniedException e) {
+            throw new UsageException("the output " + output + " cannot be written: this user may not make files in its directory");
         } catch (IOException e) {
-            throw new UsageException("the output " + output + " cannot be written: " + e + ". Is its directory there, and may this user write to it?");
+            throw new UsageException("the output " + output + " cannot be written: no file can be made in its directory: " + e);
         }
     }
 

@@ -52,6 +52,9 @@ final class RunCommand implements Callable<Integer> {
     /** Ranks that wait for each other give up first, for they know what for. */
     private static final Duration BEFORE_RANKS_ARE_ENDED = Duration.ofSeconds(5);
 
+    /** What fewer bytes take is the time of the first call, not of a copy. */
+    private static final long TOO_FEW_BYTES = 1 << 20;
+
     @Mixin
     private Ranks ranks;
 
@@ -218,7 +221,7 @@ final class RunCommand implements Callable<Integer> {
                 boolean peersRight = r.peersSha256().equals(expected);
                 all &= viewRight && peersRight;
                 table.row(Integer.toString(rank), Long.toString(r.pid()), r.host(), r.device(), Long.toString(r.loadedBytes()), number("%.2f", r.seconds()),
-                        hasView ? speed(r.viewGigabytes()) : "no view", speed(r.peersGigabytes()), r.residentKibibytes() / 1024 + " MiB",
+                        hasView ? speed(source, r.viewGigabytes()) : "no view", speed(source, r.peersGigabytes()), r.residentKibibytes() / 1024 + " MiB",
                         viewRight && peersRight ? "yes" : "NO: wrong through " + (viewRight ? "the peers" : peersRight ? "the view" : "view and peers"));
             }
             backends = results.values().stream().map(RankMessage.Result::backend).distinct().collect(Collectors.joining(", "));
@@ -229,8 +232,8 @@ final class RunCommand implements Callable<Integer> {
         return all;
     }
 
-    private static String speed(double gigabytes) {
-        return gigabytes == 0 ? "-" : number("%.2f", gigabytes);
+    private static String speed(InputFile source, double gigabytes) {
+        return source.sizeBytes() < TOO_FEW_BYTES ? "-" : number("%.2f", gigabytes);
     }
 
     private static String number(String format, double value) {

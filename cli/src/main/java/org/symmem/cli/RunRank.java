@@ -94,7 +94,9 @@ final class RunRank {
         long ownBytes = bytesOf(rank, shardBytes);
         totalBytes = ownBytes + fileBytes * (hasView ? 2 : 1);
 
+        report(0, true);
         load(tensor.local(), Math.min(fileBytes, rank * shardBytes), ownBytes, staging);
+        report(0, true);
         // The ranks' disks may differ in speed.
         Duration patience = memory.group().timeout().plusSeconds(shardBytes / SLOWEST_BYTES_A_SECOND);
         tensor.rendezvous(patience);
@@ -126,6 +128,10 @@ final class RunRank {
             }
         }
         report(0, true);
+        if (!memory.capability(Capability.LOCAL_CLOSE).supported()) {
+            // All close together, and rank 0 may have had a file to write.
+            barrier(memory, tensor, memory.group().timeout().plusSeconds(fileBytes / SLOWEST_BYTES_A_SECOND));
+        }
         return new RankMessage.Result(ProcessHandle.current().pid(), HostIdentity.local().name(), memory.backend(), memory.device(), ownBytes, (System.nanoTime() - start) / 1e9,
                 hasView ? view.sha256() : "", view.gigabytesPerSecond(), peers.sha256(), peers.gigabytesPerSecond(), peakResidentKibibytes());
     }

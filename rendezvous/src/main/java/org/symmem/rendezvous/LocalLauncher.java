@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -67,6 +68,10 @@ public final class LocalLauncher {
      * @param lastLines  the last lines that it printed
      */
     public record Outcome(OptionalInt failedRank, long pid, int exitCode, List<String> lastLines) {
+        private static boolean isSignal(int exitCode) {
+            return exitCode > 128 && exitCode <= 128 + 64;
+        }
+
         /** {@return how the failed rank ended, in words} */
         public String failure() {
             if (failedRank.isEmpty()) {
@@ -80,7 +85,7 @@ public final class LocalLauncher {
                 case 9 -> "was ended by signal 9 (SIGKILL); if nobody sent it, the kernel was out of memory";
                 case 11 -> "was ended by signal 11 (SIGSEGV)";
                 case 15 -> "was ended by signal 15 (SIGTERM)";
-                default -> exitCode > 128 && exitCode < 128 + 65 ? "was ended by signal " + (exitCode - 128) : "ended with exit code " + exitCode;
+                default -> isSignal(exitCode) ? "was ended by signal " + (exitCode - 128) : "ended with exit code " + exitCode;
             };
         }
     }
@@ -148,13 +153,20 @@ public final class LocalLauncher {
      */
     public Outcome run(Function<Integer, List<String>> command) throws IOException, InterruptedException {
         List<RankProcess> started = new ArrayList<>();
-        Thread atExit = new Thread(() -> end(started));
+        AtomicBoolean ending = new AtomicBoolean();
+        Thread atExit = new Thread(() -> {
+            ending.set(true);
+            end(started);
+        });
         Runtime.getRuntime().addShutdownHook(atExit);
         try (TcpStoreServer store = TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), StoreLimits.defaults())) {
             for (int rank = 0; rank < ranks; rank++) {
-                RankProcess process = start(rank, command.apply(rank), store.port());
+                List<String> ofRank = command.apply(rank);
                 synchronized (started) {
-                    started.add(process);
+                    if (ending.get()) {
+                        throw new InterruptedException("this process is ending");
+                    }
+                    started.add(start(rank, ofRank, store.port()));
                 }
             }
             return seeThrough(started);
@@ -253,7 +265,7 @@ public final class LocalLauncher {
             throw new IllegalStateException("waiting for the ranks failed", e);
         }
         // A rank that was killed makes the others fail, and one of them may have been seen first.
-        Optional<RankProcess> killed = started.stream().filter(rank -> !rank.process().isAlive() && rank.process().exitValue() > 128).findFirst();
+        Optional<RankProcess> killed = started.stream().filter(rank -> !rank.process().isAlive() && Outcome.isSignal(rank.process().exitValue())).findFirst();
         end(started);
         RankProcess failed = firstFailure.getNow(null);
         return failed == null ? new Outcome(OptionalInt.empty(), 0, 0, List.of()) : killed.orElse(failed).outcome();
