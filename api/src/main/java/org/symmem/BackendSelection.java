@@ -27,12 +27,14 @@ final class BackendSelection {
     private final List<ProviderReport> reports = new ArrayList<>();
 
     private BackendSelection() {
-        for (var provider : (Iterable<ServiceLoader.Provider<BackendProvider>>) ServiceLoader.load(BackendProvider.class).stream()::iterator) {
+        for (var provider : (Iterable<ServiceLoader.Provider<BackendProvider>>) ServiceLoader.load(BackendProvider.class)
+                .stream()::iterator) {
             try {
                 add(provider.get());
             } catch (ServiceConfigurationError | LinkageError | RuntimeException e) {
                 // One provider that cannot be made must not hide the others.
-                reports.add(new ProviderReport(provider.type().getName(), Integer.MIN_VALUE, Availability.unavailable("its provider cannot be made: " + rootOf(e), e)));
+                reports.add(new ProviderReport(provider.type().getName(), Integer.MIN_VALUE,
+                        Availability.unavailable("its provider cannot be made: " + rootOf(e), e)));
             }
         }
         reports.sort(Comparator.comparingInt(ProviderReport::priority).reversed().thenComparing(ProviderReport::name));
@@ -45,7 +47,8 @@ final class BackendSelection {
     private void add(BackendProvider provider) {
         String name = provider.name();
         if (name == null || !name.matches("[a-z0-9-]{1,64}")) {
-            throw new IllegalStateException("the provider " + provider.getClass().getName() + " has the name \"" + name + "\"; a name is lower-case letters, digits and hyphens");
+            throw new IllegalStateException("the provider " + provider.getClass().getName() + " has the name \"" + name
+                    + "\"; a name is lower-case letters, digits and hyphens");
         }
         BackendProvider twin = providers.putIfAbsent(name, provider);
         if (twin != null) {
@@ -103,7 +106,8 @@ final class BackendSelection {
     /** Chooses. Collective; every rank gets the same provider or the same error. */
     Choice choose(Agreement agreement, Optional<String> option) {
         Optional<Request> request = Request.from(option);
-        List<Ballot> ballots = agreement.step("choosing the backend", () -> ballotOf(request)).stream()
+        List<Ballot> ballots = agreement.step("choosing the backend", () -> ballotOf(request))
+                .stream()
                 .map(message -> Wire.read(message, BackendSelection::readBallot))
                 .toList();
         Optional<Request> agreed = agreedRequest(ballots);
@@ -111,7 +115,9 @@ final class BackendSelection {
         String why = agreed.map(r -> "asked for by " + r.source()).orElse("the highest priority that all ranks share");
         String others = reports.stream()
                 .filter(report -> !report.name().equals(chosen))
-                .map(report -> report.name() + ": " + (report.availability() instanceof Availability.Unavailable no ? no.reason() : agreed.isPresent() ? "available, not asked for" : whyPassedOver(report.name(), ballots)))
+                .map(report -> report.name() + ": "
+                        + (report.availability() instanceof Availability.Unavailable no ? no.reason()
+                                : agreed.isPresent() ? "available, not asked for" : whyPassedOver(report.name(), ballots)))
                 .collect(Collectors.joining("; "));
         return new Choice(providers.get(chosen), chosen + " (" + why + ")" + (others.isEmpty() ? "" : "; not chosen: " + others));
     }
@@ -154,10 +160,12 @@ final class BackendSelection {
     private static Optional<Request> agreedRequest(List<Ballot> ballots) {
         List<String> requests = new ArrayList<>();
         for (int rank = 0; rank < ballots.size(); rank++) {
-            requests.add("rank " + rank + ": " + ballots.get(rank).request().map(r -> r.backend() + " (" + r.source() + ")").orElse("none"));
+            requests.add(
+                    "rank " + rank + ": " + ballots.get(rank).request().map(r -> r.backend() + " (" + r.source() + ")").orElse("none"));
         }
         if (ballots.stream().map(ballot -> ballot.request().map(Request::backend)).distinct().count() > 1) {
-            throw new RanksDisagreeException("ranks ask for different backends: " + String.join(", ", requests) + ". Give every rank the same " + PROPERTY + " or " + VARIABLE + ", or none");
+            throw new RanksDisagreeException("ranks ask for different backends: " + String.join(", ", requests)
+                    + ". Give every rank the same " + PROPERTY + " or " + VARIABLE + ", or none");
         }
         return ballots.getFirst().request();
     }
@@ -168,32 +176,41 @@ final class BackendSelection {
             Ballot ballot = ballots.get(rank);
             String where = "rank " + rank + " on host " + ballot.host();
             if (ballot.unavailable().containsKey(name)) {
-                throw new SymmetricMemoryException(ErrorCode.BACKEND_UNAVAILABLE, "backend " + name + ", asked for by " + request.source() + ", is unavailable on " + where + ": " + ballot.unavailable().get(name)
-                        + ". Available there: " + ballot.available().keySet());
+                throw new SymmetricMemoryException(ErrorCode.BACKEND_UNAVAILABLE,
+                        "backend " + name + ", asked for by " + request.source() + ", is unavailable on " + where + ": "
+                                + ballot.unavailable().get(name)
+                                + ". Available there: " + ballot.available().keySet());
             }
             if (!ballot.available().containsKey(name)) {
                 TreeSet<String> known = new TreeSet<>(ballot.available().keySet());
                 known.addAll(ballot.unavailable().keySet());
-                throw new SymmetricMemoryException(ErrorCode.BACKEND_UNKNOWN, "backend \"" + name + "\", asked for by " + request.source() + ", is unknown on " + where + ". Known there: " + known
-                        + ". Correct the name, or add the backend's jar to the class path");
+                throw new SymmetricMemoryException(ErrorCode.BACKEND_UNKNOWN,
+                        "backend \"" + name + "\", asked for by " + request.source() + ", is unknown on " + where + ". Known there: "
+                                + known
+                                + ". Correct the name, or add the backend's jar to the class path");
             }
         }
         return name;
     }
 
     private static String preferred(List<Ballot> ballots) {
-        return ballots.getFirst().available().entrySet().stream()
+        return ballots.getFirst()
+                .available()
+                .entrySet()
+                .stream()
                 .filter(candidate -> ballots.stream().allMatch(ballot -> ballot.available().containsKey(candidate.getKey())))
                 .max(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.<String, Integer>comparingByKey().reversed()))
                 .map(Map.Entry::getKey)
-                .orElseThrow(() -> new SymmetricMemoryException(ErrorCode.BACKEND_UNAVAILABLE, "no backend is available on all ranks: " + everythingKnown(ballots)));
+                .orElseThrow(() -> new SymmetricMemoryException(ErrorCode.BACKEND_UNAVAILABLE,
+                        "no backend is available on all ranks: " + everythingKnown(ballots)));
     }
 
     private static String everythingKnown(List<Ballot> ballots) {
         List<String> lines = new ArrayList<>();
         for (int rank = 0; rank < ballots.size(); rank++) {
             Ballot ballot = ballots.get(rank);
-            lines.add("rank " + rank + " on host " + ballot.host() + " has " + ballot.available().keySet() + ", lacks " + ballot.unavailable());
+            lines.add("rank " + rank + " on host " + ballot.host() + " has " + ballot.available().keySet() + ", lacks "
+                    + ballot.unavailable());
         }
         return String.join("; ", lines);
     }

@@ -43,9 +43,12 @@ final class Comparison {
                 return ranksByValue;
             });
         }
-        String differences = ranksByValue.entrySet().stream()
+        String differences = ranksByValue.entrySet()
+                .stream()
                 .filter(property -> property.getValue().size() > 1)
-                .map(property -> property.getKey() + ": " + property.getValue().entrySet().stream()
+                .map(property -> property.getKey() + ": " + property.getValue()
+                        .entrySet()
+                        .stream()
                         .map(value -> value.getKey() + " on " + ranks(value.getValue()))
                         .collect(Collectors.joining(", ")))
                 .collect(Collectors.joining("; "));

@@ -15,7 +15,8 @@ public final class MemoryRegion {
     private final OptionalInt descriptor;
     private final long descriptorOffsetBytes;
 
-    private MemoryRegion(long address, long sizeBytes, Optional<MemorySegment> segment, OptionalInt descriptor, long descriptorOffsetBytes) {
+    private MemoryRegion(long address, long sizeBytes, Optional<MemorySegment> segment, OptionalInt descriptor,
+            long descriptorOffsetBytes) {
         if (sizeBytes <= 0) {
             throw new IllegalArgumentException("a region has a positive size, not " + sizeBytes + " bytes");
         }

@@ -51,7 +51,8 @@ public final class SymmetricMemory implements AutoCloseable {
     private long allocations;
     private volatile boolean closed;
 
-    private SymmetricMemory(ProcessGroup group, Options options, String backendName, Backend backend, Map<Capability, Support> capabilities) {
+    private SymmetricMemory(ProcessGroup group, Options options, String backendName, Backend backend,
+            Map<Capability, Support> capabilities) {
         this.group = group;
         this.options = options;
         this.backendName = backendName;
@@ -114,7 +115,8 @@ public final class SymmetricMemory implements AutoCloseable {
             Agreement opening = new Agreement(group, "opening backend " + name, rankOf(group), () -> "backend " + name, group.timeout());
             Backend backend = opened.add(choice.provider().open(group, opening));
             Map<Capability, Support> capabilities = commonCapabilities(opening, backend);
-            LOG.log(Level.INFO, "rank {0}/{1} on host {2}, {3}: chose backend {4}", group.rank(), group.worldSize(), HostIdentity.local().name(), backend.device(), choice.explanation());
+            LOG.log(Level.INFO, "rank {0}/{1} on host {2}, {3}: chose backend {4}", group.rank(), group.worldSize(),
+                    HostIdentity.local().name(), backend.device(), choice.explanation());
             return new SymmetricMemory(group, options, name, backend, capabilities);
         } catch (Throwable e) {
             opened.closeBecauseOf(e);
@@ -146,13 +148,16 @@ public final class SymmetricMemory implements AutoCloseable {
                     boolean supported = in.readBoolean();
                     String explanation = in.readUTF();
                     common.merge(capability, supported ? new Support.Yes(explanation) : new Support.No(explanation),
-                            (soFar, next) -> soFar.supported() && !next.supported() ? new Support.No("rank " + from + ": " + next.explanation()) : soFar);
+                            (soFar, next) -> soFar.supported() && !next.supported()
+                                    ? new Support.No("rank " + from + ": " + next.explanation())
+                                    : soFar);
                 }
                 return common;
             });
         }
         if (common.get(Capability.MULTIPLE_HOSTS) instanceof Support.No no && hosts.stream().distinct().count() > 1) {
-            throw new RanksDisagreeException("ranks of " + agreement.group().name() + " are on different hosts, which the backend cannot span: " + no.reason() + ". Boot ids by rank: " + hosts);
+            throw new RanksDisagreeException("ranks of " + agreement.group().name()
+                    + " are on different hosts, which the backend cannot span: " + no.reason() + ". Boot ids by rank: " + hosts);
         }
         return common;
     }
@@ -234,7 +239,8 @@ public final class SymmetricMemory implements AutoCloseable {
         }
         List<String> reasons = validate(region, shape, dataType);
         if (!reasons.isEmpty()) {
-            throw new SymmetricMemoryException(ErrorCode.BUFFER_UNSUITABLE, where() + ": " + region + " cannot hold " + dataType + " " + shape + " as symmetric memory: " + String.join("; ", reasons));
+            throw new SymmetricMemoryException(ErrorCode.BUFFER_UNSUITABLE, where() + ": " + region + " cannot hold " + dataType + " "
+                    + shape + " as symmetric memory: " + String.join("; ", reasons));
         }
         return tensor(shape, dataType, (sizeBytes, pad) -> backend.wrap(region, sizeBytes, pad));
     }
@@ -278,7 +284,8 @@ public final class SymmetricMemory implements AutoCloseable {
         try (Closers closers = new Closers()) {
             closers.add(backend);
             for (SymmetricTensor.Resources tensor : tensors) {
-                LOG.log(Level.WARNING, "closing " + tensor.name + ", which was left open" + allocatedAt(tensor.allocationSite), tensor.allocationSite);
+                LOG.log(Level.WARNING, "closing " + tensor.name + ", which was left open" + allocatedAt(tensor.allocationSite),
+                        tensor.allocationSite);
                 closers.add(() -> tensor.close(group.timeout()));
             }
             streams.forEach(closers::add);
@@ -295,7 +302,8 @@ public final class SymmetricMemory implements AutoCloseable {
         ensureOpen();
         sizeBytes(shape, dataType);
         var description = new SymmetricTensor.TensorDescription(allocations++, shape, dataType, options.channels());
-        String name = "SymmetricTensor[rank " + group.rank() + "/" + group.worldSize() + ", " + dataType + " " + shape + ", " + backendName + "]";
+        String name = "SymmetricTensor[rank " + group.rank() + "/" + group.worldSize() + ", " + dataType + " " + shape + ", " + backendName
+                + "]";
         SignalPadLayout pad = new SignalPadLayout(group.worldSize(), options.channels());
         if (!allocatesLocally()) {
             description.agreeOn(agreement("allocation " + description.ordinal(), name, group.timeout()));
@@ -319,7 +327,8 @@ public final class SymmetricMemory implements AutoCloseable {
 
     private static void reportIfForgotten(SymmetricTensor.Resources resources) {
         if (!resources.closed()) {
-            LOG.log(Level.WARNING, resources.name + " was never closed and cannot be any more; its memory stays until the process ends" + allocatedAt(resources.allocationSite), resources.allocationSite);
+            LOG.log(Level.WARNING, resources.name + " was never closed and cannot be any more; its memory stays until the process ends"
+                    + allocatedAt(resources.allocationSite), resources.allocationSite);
         }
     }
 

@@ -103,7 +103,8 @@ public final class TensorView {
             throw new IndexOutOfBoundsException("a scalar has no dimension to select from: " + this);
         }
         Objects.checkIndex(index, shape.extent(0));
-        return new TensorView(tensor, memory, offsetBytes + index * strides[0] * dataType.sizeBytes(), shape.inner(), Arrays.copyOfRange(strides, 1, strides.length), dataType);
+        return new TensorView(tensor, memory, offsetBytes + index * strides[0] * dataType.sizeBytes(), shape.inner(),
+                Arrays.copyOfRange(strides, 1, strides.length), dataType);
     }
 
     /**
@@ -306,7 +307,8 @@ public final class TensorView {
     private static void runs(TensorView one, TensorView other, Run run) {
         long[] dense = one.shape.denseStrides();
         int outer = dense.length;
-        while (outer > 0 && (one.shape.extent(outer - 1) == 1 || one.strides[outer - 1] == dense[outer - 1] && other.strides[outer - 1] == dense[outer - 1])) {
+        while (outer > 0 && (one.shape.extent(outer - 1) == 1
+                || one.strides[outer - 1] == dense[outer - 1] && other.strides[outer - 1] == dense[outer - 1])) {
             outer--;
         }
         long runElements = outer == 0 ? one.shape.elements() : outer == dense.length ? 1 : dense[outer] * one.shape.extent(outer);

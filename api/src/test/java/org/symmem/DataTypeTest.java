@@ -44,7 +44,7 @@ class DataTypeTest {
 
     @Test
     void notANumberStaysSo() {
-        for (DataType type : new DataType[] {DataType.FLOAT8_E4M3, DataType.FLOAT8_E5M2, DataType.BFLOAT16, DataType.FLOAT16}) {
+        for (DataType type : new DataType[]{DataType.FLOAT8_E4M3, DataType.FLOAT8_E5M2, DataType.BFLOAT16, DataType.FLOAT16}) {
             assertThat(type.fromBits(type.toBits(Double.NaN))).as(type.toString()).isNaN();
         }
     }

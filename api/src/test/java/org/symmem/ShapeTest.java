@@ -21,7 +21,8 @@ class ShapeTest {
     void refusesEmptyNegativeAndTooLargeExtents() {
         assertThatThrownBy(() -> Shape.of(2, 0)).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("[2, 0]");
         assertThatThrownBy(() -> Shape.of(-1)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> Shape.of(1L << 40, 1L << 40)).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("too many");
+        assertThatThrownBy(() -> Shape.of(1L << 40, 1L << 40)).isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("too many");
     }
 
     @Test

@@ -11,7 +11,8 @@ public interface GroupConnector {
     static GroupConnector installed() {
         return ServiceLoader.load(GroupConnector.class)
                 .findFirst()
-                .orElseThrow(() -> new IllegalStateException("no GroupConnector found; add org.symmem:symmem-rendezvous to the class path or module path"));
+                .orElseThrow(() -> new IllegalStateException(
+                        "no GroupConnector found; add org.symmem:symmem-rendezvous to the class path or module path"));
     }
 
     /**

@@ -79,10 +79,12 @@ public record SignalPadLayout(int worldSize, int channels) {
      * @throws IllegalArgumentException if it has not; the message says what differs
      */
     public void checkHeader(MemorySegment pad, int peer) {
-        int[] found = {pad.get(ValueLayout.JAVA_INT, MAGIC_OFFSET), pad.get(ValueLayout.JAVA_INT, VERSION_OFFSET), pad.get(ValueLayout.JAVA_INT, WORLD_SIZE_OFFSET), pad.get(ValueLayout.JAVA_INT, CHANNELS_OFFSET)};
+        int[] found = {pad.get(ValueLayout.JAVA_INT, MAGIC_OFFSET), pad.get(ValueLayout.JAVA_INT, VERSION_OFFSET),
+            pad.get(ValueLayout.JAVA_INT, WORLD_SIZE_OFFSET), pad.get(ValueLayout.JAVA_INT, CHANNELS_OFFSET)};
         int[] wanted = {MAGIC, VERSION, worldSize, channels};
         if (!Arrays.equals(found, wanted)) {
-            throw new IllegalArgumentException("the signal pad of rank " + peer + " begins with magic, version, world size, channels " + Arrays.toString(found) + ", not " + Arrays.toString(wanted));
+            throw new IllegalArgumentException("the signal pad of rank " + peer + " begins with magic, version, world size, channels "
+                    + Arrays.toString(found) + ", not " + Arrays.toString(wanted));
         }
     }
 

@@ -58,7 +58,8 @@ public final class Wire {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(message))) {
             return reader.read(in);
         } catch (IOException e) {
-            throw new IllegalArgumentException("a message of " + message.length + " bytes from another rank cannot be read; do all ranks run the same version?", e);
+            throw new IllegalArgumentException(
+                    "a message of " + message.length + " bytes from another rank cannot be read; do all ranks run the same version?", e);
         }
     }
 }

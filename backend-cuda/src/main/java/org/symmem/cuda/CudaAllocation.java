@@ -49,7 +49,8 @@ final class CudaAllocation implements Allocation {
     private final Optional<AddressRange> padRange;
     private final Closers closers;
 
-    private CudaAllocation(CudaBackend backend, long sizeBytes, SignalPadLayout padLayout, PhysicalMemory dataMemory, long dataOffsetBytes, PhysicalMemory padMemory, long padOffsetBytes, Closers closers) {
+    private CudaAllocation(CudaBackend backend, long sizeBytes, SignalPadLayout padLayout, PhysicalMemory dataMemory, long dataOffsetBytes,
+            PhysicalMemory padMemory, long padOffsetBytes, Closers closers) {
         this.backend = backend;
         this.sizeBytes = sizeBytes;
         this.padLayout = padLayout;
@@ -63,7 +64,8 @@ final class CudaAllocation implements Allocation {
     }
 
     private AddressRange mapOwn(PhysicalMemory memory, String what) {
-        AddressRange range = closers.add(AddressRange.reserve(Math.multiplyExact(memory.sizeBytes(), backend.group().worldSize()), "reserving addresses for all ranks' " + what));
+        AddressRange range = closers.add(AddressRange.reserve(Math.multiplyExact(memory.sizeBytes(), backend.group().worldSize()),
+                "reserving addresses for all ranks' " + what));
         range.map(backend.group().rank() * memory.sizeBytes(), memory, memory.sizeBytes(), backend.cudaDevice(), "mapping the own " + what);
         return range;
     }
@@ -71,10 +73,12 @@ final class CudaAllocation implements Allocation {
     static CudaAllocation allocate(CudaBackend backend, long sizeBytes, SignalPadLayout padLayout) {
         return beginning(backend, sizeBytes, closers -> {
             long memoryBytes = roundUp(sizeBytes, backend.granularityBytes());
-            PhysicalMemory memory = closers.add(PhysicalMemory.create(backend.cudaDevice(), memoryBytes, "allocating a buffer of " + sizeBytes + " bytes, " + memoryBytes + " with its granularity"));
+            PhysicalMemory memory = closers.add(PhysicalMemory.create(backend.cudaDevice(), memoryBytes,
+                    "allocating a buffer of " + sizeBytes + " bytes, " + memoryBytes + " with its granularity"));
             long padOffsetBytes = roundUp(sizeBytes, PAD_ALIGNMENT);
             boolean padFits = memoryBytes - padOffsetBytes >= padLayout.sizeBytes();
-            CudaAllocation allocation = padFits ? new CudaAllocation(backend, sizeBytes, padLayout, memory, 0, memory, padOffsetBytes, closers)
+            CudaAllocation allocation = padFits
+                    ? new CudaAllocation(backend, sizeBytes, padLayout, memory, 0, memory, padOffsetBytes, closers)
                     : new CudaAllocation(backend, sizeBytes, padLayout, memory, 0, padMemory(backend, padLayout, closers), 0, closers);
             int rank = backend.group().rank();
             backend.clear(allocation.data(rank), sizeBytes);
@@ -87,19 +91,22 @@ final class CudaAllocation implements Allocation {
         return beginning(backend, sizeBytes, closers -> {
             Range range = Range.around(region.address());
             PhysicalMemory user = closers.add(PhysicalMemory.behind(region.address(), range.sizeBytes(), "wrapping " + region));
-            CudaAllocation allocation = new CudaAllocation(backend, sizeBytes, padLayout, user, region.address() - range.base(), padMemory(backend, padLayout, closers), 0, closers);
+            CudaAllocation allocation = new CudaAllocation(backend, sizeBytes, padLayout, user, region.address() - range.base(),
+                    padMemory(backend, padLayout, closers), 0, closers);
             backend.clear(allocation.pad(backend.group().rank()), padLayout.sizeBytes());
             return allocation;
         });
     }
 
     private static PhysicalMemory padMemory(CudaBackend backend, SignalPadLayout padLayout, Closers closers) {
-        return closers.add(PhysicalMemory.create(backend.cudaDevice(), roundUp(padLayout.sizeBytes(), backend.granularityBytes()), "allocating a signal pad"));
+        return closers.add(PhysicalMemory.create(backend.cudaDevice(), roundUp(padLayout.sizeBytes(), backend.granularityBytes()),
+                "allocating a signal pad"));
     }
 
     private static CudaAllocation beginning(CudaBackend backend, long sizeBytes, Function<Closers, CudaAllocation> make) {
         if (sizeBytes > (1L << 47) / backend.group().worldSize()) {
-            throw new SymmetricMemoryException(ErrorCode.RESOURCE_LIMIT, backend.group().worldSize() + " buffers of " + sizeBytes + " bytes do not fit a device's address space: ask for less");
+            throw new SymmetricMemoryException(ErrorCode.RESOURCE_LIMIT,
+                    backend.group().worldSize() + " buffers of " + sizeBytes + " bytes do not fit a device's address space: ask for less");
         }
         Closers closers = new Closers();
         try (CudaDevice.Current current = backend.cudaDevice().makeCurrent()) {
@@ -107,8 +114,9 @@ final class CudaAllocation implements Allocation {
         } catch (NativeCallException e) {
             closers.closeBecauseOf(e);
             if (e.status() == CudaDriver.OUT_OF_MEMORY) {
-                throw new NativeCallException(e.code(), e.call(), e.codeName(), e.status(), "allocating " + sizeBytes + " bytes on " + backend.cudaDevice() + ": " + backend.cudaDevice().memory()
-                        + ". Free some, ask for less, or use another device");
+                throw new NativeCallException(e.code(), e.call(), e.codeName(), e.status(),
+                        "allocating " + sizeBytes + " bytes on " + backend.cudaDevice() + ": " + backend.cudaDevice().memory()
+                                + ". Free some, ask for less, or use another device");
             }
             throw e;
         } catch (Throwable e) {
@@ -138,21 +146,27 @@ final class CudaAllocation implements Allocation {
         try (CudaDevice.Current current = backend.cudaDevice().makeCurrent(); Arena arena = Arena.ofConfined()) {
             Range range = Range.around(region.address());
             if (range.base() + range.sizeBytes() - region.address() < sizeBytes) {
-                reasons.add("the mapping around it ends after " + (range.base() + range.sizeBytes() - region.address()) + " bytes, the tensor needs " + sizeBytes);
+                reasons.add("the mapping around it ends after " + (range.base() + range.sizeBytes() - region.address())
+                        + " bytes, the tensor needs " + sizeBytes);
             }
             if (range.sizeBytes() % backend.granularityBytes() != 0) {
-                reasons.add("the mapping around it has " + range.sizeBytes() + " bytes, no multiple of the granularity " + backend.granularityBytes());
+                reasons.add("the mapping around it has " + range.sizeBytes() + " bytes, no multiple of the granularity "
+                        + backend.granularityBytes());
             }
             MemorySegment flags = arena.allocate(ValueLayout.JAVA_LONG);
-            CudaDriver.memGetAccess(flags, CudaStructures.location(arena, backend.cudaDevice().device()), region.address(), "asking for access flags");
+            CudaDriver.memGetAccess(flags, CudaStructures.location(arena, backend.cudaDevice().device()), region.address(),
+                    "asking for access flags");
             if (flags.get(ValueLayout.JAVA_LONG, 0) != CudaStructures.READ_WRITE) {
-                reasons.add(backend.cudaDevice() + " may not both read and write it (access flags " + flags.get(ValueLayout.JAVA_LONG, 0) + ")");
+                reasons.add(backend.cudaDevice() + " may not both read and write it (access flags " + flags.get(ValueLayout.JAVA_LONG, 0)
+                        + ")");
             }
             try (PhysicalMemory memory = PhysicalMemory.behind(region.address(), range.sizeBytes(), "looking behind an address")) {
-                reasons.addAll(unsuitable(CudaStructures.AllocationProperties.of(memory.handle(), "asking for properties"), backend.cudaDevice()));
+                reasons.addAll(
+                        unsuitable(CudaStructures.AllocationProperties.of(memory.handle(), "asking for properties"), backend.cudaDevice()));
             }
         } catch (NativeCallException e) {
-            reasons.add("it is not memory that cuMemCreate made and this process has mapped, so it cannot be exported (" + e.call() + ": " + e.codeName() + ")");
+            reasons.add("it is not memory that cuMemCreate made and this process has mapped, so it cannot be exported (" + e.call() + ": "
+                    + e.codeName() + ")");
         }
         return reasons;
     }
@@ -202,18 +216,20 @@ final class CudaAllocation implements Allocation {
     }
 
     /** What a rank tells of its memory with the descriptors. */
-    private record Note(String process, long dataAddress, long padAddress, long dataBytes, long dataOffsetBytes, long padBytes, long padOffsetBytes) {
+    private record Note(String process, long dataAddress, long padAddress, long dataBytes, long dataOffsetBytes, long padBytes,
+            long padOffsetBytes) {
         byte[] toBytes() {
             return Wire.write(out -> {
                 out.writeUTF(process);
-                for (long number : new long[] {dataAddress, padAddress, dataBytes, dataOffsetBytes, padBytes, padOffsetBytes}) {
+                for (long number : new long[]{dataAddress, padAddress, dataBytes, dataOffsetBytes, padBytes, padOffsetBytes}) {
                     out.writeLong(number);
                 }
             });
         }
 
         static Note from(byte[] bytes) {
-            return Wire.read(bytes, in -> new Note(in.readUTF(), in.readLong(), in.readLong(), in.readLong(), in.readLong(), in.readLong(), in.readLong()));
+            return Wire.read(bytes,
+                    in -> new Note(in.readUTF(), in.readLong(), in.readLong(), in.readLong(), in.readLong(), in.readLong(), in.readLong()));
         }
     }
 
@@ -234,7 +250,8 @@ final class CudaAllocation implements Allocation {
                 }
             });
             long[] pads = java.util.stream.IntStream.range(0, worldSize).mapToLong(this::pad).toArray();
-            return new CudaMapping(this, backend, mapped, new CudaSignalPad(backend, padLayout, rank, pads, backend.exchange()::lostRanks, agreement.subject()));
+            return new CudaMapping(this, backend, mapped,
+                    new CudaSignalPad(backend, padLayout, rank, pads, backend.exchange()::lostRanks, agreement.subject()));
         } catch (Throwable e) {
             try (CudaDevice.Current current = backend.cudaDevice().makeCurrent()) {
                 mapped.closeBecauseOf(e);
@@ -251,18 +268,27 @@ final class CudaAllocation implements Allocation {
     }
 
     private void mapPeer(int peer, Note own, Note theirs, List<Descriptor> descriptors, Closers mapped) {
-        if (theirs.dataBytes() != own.dataBytes() || theirs.dataOffsetBytes() != own.dataOffsetBytes() || theirs.padBytes() != own.padBytes() || theirs.padOffsetBytes() != own.padOffsetBytes()) {
-            throw new SymmetricMemoryException(ErrorCode.RANKS_DISAGREE, "rank " + peer + " has its buffer at byte " + theirs.dataOffsetBytes() + " of " + theirs.dataBytes() + " and its pad at " + theirs.padOffsetBytes() + " of "
-                    + theirs.padBytes() + ", this rank at " + own.dataOffsetBytes() + " of " + own.dataBytes() + " and " + own.padOffsetBytes() + " of " + own.padBytes() + "; wrapped buffers must lie alike on all ranks");
+        if (theirs.dataBytes() != own.dataBytes() || theirs.dataOffsetBytes() != own.dataOffsetBytes()
+                || theirs.padBytes() != own.padBytes() || theirs.padOffsetBytes() != own.padOffsetBytes()) {
+            throw new SymmetricMemoryException(ErrorCode.RANKS_DISAGREE,
+                    "rank " + peer + " has its buffer at byte " + theirs.dataOffsetBytes() + " of " + theirs.dataBytes()
+                            + " and its pad at " + theirs.padOffsetBytes() + " of "
+                            + theirs.padBytes() + ", this rank at " + own.dataOffsetBytes() + " of " + own.dataBytes() + " and "
+                            + own.padOffsetBytes() + " of " + own.padBytes() + "; wrapped buffers must lie alike on all ranks");
         }
         boolean here = theirs.process().equals(PROCESS);
-        PhysicalMemory data = mapped.add(here ? PhysicalMemory.behind(theirs.dataAddress(), own.dataBytes(), "sharing the buffer of rank " + peer + " in this process")
+        PhysicalMemory data = mapped.add(here
+                ? PhysicalMemory.behind(theirs.dataAddress(), own.dataBytes(), "sharing the buffer of rank " + peer + " in this process")
                 : PhysicalMemory.imported(descriptors.getFirst().fd(), own.dataBytes(), "importing the buffer of rank " + peer));
-        mapped.add(dataRange.mapPart(peer * own.dataBytes(), data, own.dataBytes(), backend.cudaDevice(), "mapping the buffer of rank " + peer));
+        mapped.add(dataRange.mapPart(peer * own.dataBytes(), data, own.dataBytes(), backend.cudaDevice(),
+                "mapping the buffer of rank " + peer));
         if (padRange.isPresent()) {
-            PhysicalMemory pad = mapped.add(here ? PhysicalMemory.behind(theirs.padAddress(), own.padBytes(), "sharing the signal pad of rank " + peer + " in this process")
+            PhysicalMemory pad = mapped.add(here
+                    ? PhysicalMemory.behind(theirs.padAddress(), own.padBytes(),
+                            "sharing the signal pad of rank " + peer + " in this process")
                     : PhysicalMemory.imported(descriptors.getLast().fd(), own.padBytes(), "importing the signal pad of rank " + peer));
-            mapped.add(padRange.get().mapPart(peer * own.padBytes(), pad, own.padBytes(), backend.cudaDevice(), "mapping the signal pad of rank " + peer));
+            mapped.add(padRange.get()
+                    .mapPart(peer * own.padBytes(), pad, own.padBytes(), backend.cudaDevice(), "mapping the signal pad of rank " + peer));
         }
     }
 

@@ -47,18 +47,23 @@ final class CudaBackend implements Backend {
         this.exchange = exchange;
         this.granularityBytes = granularityOf(device);
         this.flushesRemoteWrites = device.canFlushRemoteWrites();
-        this.multicast = new Support.No(device.hasMulticast() ? "multicast of " + device + " is not used by this version" : device + " has no multicast (attribute MULTICAST_SUPPORTED is 0)");
+        this.multicast = new Support.No(device.hasMulticast() ? "multicast of " + device + " is not used by this version"
+                : device + " has no multicast (attribute MULTICAST_SUPPORTED is 0)");
         this.blocking = CudaStream.create(device);
         this.service = CudaStream.create(device);
         this.looking = CudaStream.create(device);
-        this.watch = Thread.ofPlatform().daemon().name("symmem-cuda-watch-rank-" + group.rank()).unstarted(() -> keepDeadlines(new WeakReference<>(this)));
+        this.watch = Thread.ofPlatform()
+                .daemon()
+                .name("symmem-cuda-watch-rank-" + group.rank())
+                .unstarted(() -> keepDeadlines(new WeakReference<>(this)));
         watch.start();
     }
 
     static long granularityOf(CudaDevice device) {
         try (Arena arena = Arena.ofConfined(); CudaDevice.Current current = device.makeCurrent()) {
             MemorySegment granularity = arena.allocate(ValueLayout.JAVA_LONG);
-            CudaDriver.memGetAllocationGranularity(granularity, CudaStructures.allocationProperties(arena, device.device()), CudaStructures.RECOMMENDED, "asking for the granularity");
+            CudaDriver.memGetAllocationGranularity(granularity, CudaStructures.allocationProperties(arena, device.device()),
+                    CudaStructures.RECOMMENDED, "asking for the granularity");
             return granularity.get(ValueLayout.JAVA_LONG, 0);
         }
     }
@@ -127,7 +132,8 @@ final class CudaBackend implements Backend {
     @Override
     public Map<Capability, Support> capabilities() {
         boolean streamSignals = device.hasStreamMemoryOperations();
-        Support signals = streamSignals ? new Support.Yes("stream memory operations on 64-bit words") : new Support.No(device + " has no stream memory operations on 64-bit words");
+        Support signals = streamSignals ? new Support.Yes("stream memory operations on 64-bit words")
+                : new Support.No(device + " has no stream memory operations on 64-bit words");
         Map<Capability, Support> all = new EnumMap<>(Capability.class);
         all.put(Capability.HOST_ACCESS, new Support.No("device memory is not mapped for the CPU; copy it"));
         all.put(Capability.PEER_ADDRESS, new Support.Yes("virtual memory management, POSIX descriptors by " + exchange.describe()));

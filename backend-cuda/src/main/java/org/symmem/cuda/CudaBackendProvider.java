@@ -38,10 +38,13 @@ public final class CudaBackendProvider implements BackendProvider {
             int version = CudaDevice.driverVersion();
             String versionText = "driver " + version / 1000 + "." + version % 1000 / 10;
             if (version < OLDEST_DRIVER) {
-                return Availability.unavailable(versionText + " is older than " + OLDEST_DRIVER / 1000 + "." + OLDEST_DRIVER % 1000 / 10 + ", which this backend needs", null);
+                return Availability.unavailable(versionText + " is older than " + OLDEST_DRIVER / 1000 + "." + OLDEST_DRIVER % 1000 / 10
+                        + ", which this backend needs", null);
             }
             try (CudaDevice device = CudaDevice.forLocalRank(0)) {
-                return device.hasVirtualMemory() ? tryOneGranule(device, versionText) : Availability.unavailable(device + " has no virtual memory management with POSIX descriptors (attributes 102 and 103)", null);
+                return device.hasVirtualMemory() ? tryOneGranule(device, versionText)
+                        : Availability.unavailable(
+                                device + " has no virtual memory management with POSIX descriptors (attributes 102 and 103)", null);
             }
         } catch (RuntimeException | LinkageError e) {
             return Availability.unavailable(String.valueOf(e.getMessage()), e);
@@ -49,7 +52,9 @@ public final class CudaBackendProvider implements BackendProvider {
     }
 
     private static Availability tryOneGranule(CudaDevice device, String version) {
-        try (CudaDevice.Current current = device.makeCurrent(); PhysicalMemory granule = PhysicalMemory.create(device, CudaBackend.granularityOf(device), "trying one granule"); var descriptor = granule.export("trying to export")) {
+        try (CudaDevice.Current current = device.makeCurrent();
+                PhysicalMemory granule = PhysicalMemory.create(device, CudaBackend.granularityOf(device), "trying one granule");
+                var descriptor = granule.export("trying to export")) {
             return Availability.available(version, CudaDevice.count() + " devices, the first " + device);
         }
     }
@@ -62,7 +67,8 @@ public final class CudaBackendProvider implements BackendProvider {
             agreement.check("opening the device", () -> {
                 device[0] = opened.add(CudaDevice.forLocalRank(group.localRank()));
                 if (!device[0].hasVirtualMemory()) {
-                    throw new SymmetricMemoryException(ErrorCode.BACKEND_UNAVAILABLE, device[0] + " has no virtual memory management with POSIX descriptors");
+                    throw new SymmetricMemoryException(ErrorCode.BACKEND_UNAVAILABLE,
+                            device[0] + " has no virtual memory management with POSIX descriptors");
                 }
             });
             DescriptorExchange exchange = opened.add(DescriptorExchange.open(agreement));

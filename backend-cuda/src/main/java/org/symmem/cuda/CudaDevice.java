@@ -46,14 +46,16 @@ final class CudaDevice implements AutoCloseable {
     static CudaDevice forLocalRank(int localRank) {
         int count = count();
         if (count == 0) {
-            throw new SymmetricMemoryException(ErrorCode.BACKEND_UNAVAILABLE, "no CUDA device is visible: CUDA_VISIBLE_DEVICES is " + System.getenv("CUDA_VISIBLE_DEVICES"));
+            throw new SymmetricMemoryException(ErrorCode.BACKEND_UNAVAILABLE,
+                    "no CUDA device is visible: CUDA_VISIBLE_DEVICES is " + System.getenv("CUDA_VISIBLE_DEVICES"));
         }
         String setting = System.getProperty(ORDINAL_PROPERTY, System.getenv("SYMMEM_CUDA_DEVICE"));
         if (setting == null) {
             return open(localRank % count);
         }
         if (!setting.matches("\\d{1,6}") || Integer.parseInt(setting) >= count) {
-            throw new SymmetricMemoryException(ErrorCode.SETTING, ORDINAL_PROPERTY + " (or SYMMEM_CUDA_DEVICE) is \"" + setting + "\"; it is a device ordinal from 0 to " + (count - 1));
+            throw new SymmetricMemoryException(ErrorCode.SETTING,
+                    ORDINAL_PROPERTY + " (or SYMMEM_CUDA_DEVICE) is \"" + setting + "\"; it is a device ordinal from 0 to " + (count - 1));
         }
         return open(Integer.parseInt(setting));
     }
@@ -68,7 +70,8 @@ final class CudaDevice implements AutoCloseable {
             CudaDriver.deviceGetUuid(uuid, device, purpose);
             MemorySegment context = arena.allocate(ValueLayout.JAVA_LONG);
             CudaDriver.devicePrimaryCtxRetain(context, device, purpose);
-            return new CudaDevice(ordinal, device, name.getString(0), HexFormat.of().formatHex(uuid.toArray(ValueLayout.JAVA_BYTE)), context.get(ValueLayout.JAVA_LONG, 0));
+            return new CudaDevice(ordinal, device, name.getString(0), HexFormat.of().formatHex(uuid.toArray(ValueLayout.JAVA_BYTE)),
+                    context.get(ValueLayout.JAVA_LONG, 0));
         }
     }
 
@@ -86,7 +89,8 @@ final class CudaDevice implements AutoCloseable {
     }
 
     private boolean has(int attribute) {
-        return intFrom(value -> CudaDriver.deviceGetAttribute(value, attribute, device, "asking device " + ordinal + " for attribute " + attribute)) != 0;
+        return intFrom(value -> CudaDriver.deviceGetAttribute(value, attribute, device,
+                "asking device " + ordinal + " for attribute " + attribute)) != 0;
     }
 
     boolean hasVirtualMemory() {
@@ -124,7 +128,8 @@ final class CudaDevice implements AutoCloseable {
     /** A context that is to be left. */
     static final class Current implements AutoCloseable {
         private static final Current INSTANCE = new Current();
-        private static final ThreadLocal<MemorySegment> POPPED = ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(ValueLayout.JAVA_LONG));
+        private static final ThreadLocal<MemorySegment> POPPED = ThreadLocal
+                .withInitial(() -> Arena.ofAuto().allocate(ValueLayout.JAVA_LONG));
 
         @Override
         public void close() {

@@ -128,7 +128,8 @@ final class CudaDriver {
 
     static void memGetAllocationGranularity(MemorySegment granularity, MemorySegment properties, int option, String purpose) {
         try {
-            checked((int) MemGetAllocationGranularity.HANDLE.invokeExact(granularity, properties, option), "cuMemGetAllocationGranularity", purpose);
+            checked((int) MemGetAllocationGranularity.HANDLE.invokeExact(granularity, properties, option), "cuMemGetAllocationGranularity",
+                    purpose);
         } catch (Throwable e) {
             throw rethrown(e);
         }
@@ -152,7 +153,8 @@ final class CudaDriver {
 
     static void memAddressReserve(MemorySegment address, long sizeBytes, long alignment, long wanted, long flags, String purpose) {
         try {
-            checked((int) MemAddressReserve.HANDLE.invokeExact(address, sizeBytes, alignment, wanted, flags), "cuMemAddressReserve", purpose);
+            checked((int) MemAddressReserve.HANDLE.invokeExact(address, sizeBytes, alignment, wanted, flags), "cuMemAddressReserve",
+                    purpose);
         } catch (Throwable e) {
             throw rethrown(e);
         }
@@ -192,7 +194,8 @@ final class CudaDriver {
 
     static void memExportToShareableHandle(MemorySegment shareable, long handle, int type, long flags, String purpose) {
         try {
-            checked((int) MemExportToShareableHandle.HANDLE.invokeExact(shareable, handle, type, flags), "cuMemExportToShareableHandle", purpose);
+            checked((int) MemExportToShareableHandle.HANDLE.invokeExact(shareable, handle, type, flags), "cuMemExportToShareableHandle",
+                    purpose);
         } catch (Throwable e) {
             throw rethrown(e);
         }
@@ -200,7 +203,8 @@ final class CudaDriver {
 
     static void memImportFromShareableHandle(MemorySegment handle, long shareable, int type, String purpose) {
         try {
-            checked((int) MemImportFromShareableHandle.HANDLE.invokeExact(handle, shareable, type), "cuMemImportFromShareableHandle", purpose);
+            checked((int) MemImportFromShareableHandle.HANDLE.invokeExact(handle, shareable, type), "cuMemImportFromShareableHandle",
+                    purpose);
         } catch (Throwable e) {
             throw rethrown(e);
         }
@@ -216,7 +220,8 @@ final class CudaDriver {
 
     static void memGetAllocationPropertiesFromHandle(MemorySegment properties, long handle, String purpose) {
         try {
-            checked((int) MemGetAllocationPropertiesFromHandle.HANDLE.invokeExact(properties, handle), "cuMemGetAllocationPropertiesFromHandle", purpose);
+            checked((int) MemGetAllocationPropertiesFromHandle.HANDLE.invokeExact(properties, handle),
+                    "cuMemGetAllocationPropertiesFromHandle", purpose);
         } catch (Throwable e) {
             throw rethrown(e);
         }
@@ -341,7 +346,8 @@ final class CudaDriver {
 
     static void memsetD2D32Async(long target, long pitchBytes, int value, long width, long height, long stream, String purpose) {
         try {
-            checked((int) MemsetD2D32Async.HANDLE.invokeExact(target, pitchBytes, value, width, height, stream), "cuMemsetD2D32Async", purpose);
+            checked((int) MemsetD2D32Async.HANDLE.invokeExact(target, pitchBytes, value, width, height, stream), "cuMemsetD2D32Async",
+                    purpose);
         } catch (Throwable e) {
             throw rethrown(e);
         }
@@ -349,7 +355,8 @@ final class CudaDriver {
 
     private static void checked(int result, String call, String purpose) {
         if (result != SUCCESS) {
-            throw new NativeCallException(result == OUT_OF_MEMORY ? ErrorCode.RESOURCE_LIMIT : ErrorCode.NATIVE_CALL, call, errorName(result), result, purpose);
+            throw new NativeCallException(result == OUT_OF_MEMORY ? ErrorCode.RESOURCE_LIMIT : ErrorCode.NATIVE_CALL, call,
+                    errorName(result), result, purpose);
         }
     }
 
@@ -358,7 +365,10 @@ final class CudaDriver {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocate(ADDRESS);
             int result = (int) GetErrorName.HANDLE.invokeExact(error, name);
-            return result == SUCCESS ? name.get(ADDRESS.withTargetLayout(MemoryLayout.sequenceLayout(256, java.lang.foreign.ValueLayout.JAVA_BYTE)), 0).getString(0) : "CUDA error";
+            return result == SUCCESS
+                    ? name.get(ADDRESS.withTargetLayout(MemoryLayout.sequenceLayout(256, java.lang.foreign.ValueLayout.JAVA_BYTE)), 0)
+                            .getString(0)
+                    : "CUDA error";
         } catch (Throwable e) {
             throw rethrown(e);
         }
@@ -375,7 +385,9 @@ final class CudaDriver {
     }
 
     private static MethodHandle function(String name, MemoryLayout... arguments) {
-        MemorySegment symbol = CudaLibrary.symbol(name).orElseThrow(() -> new NativeCallException(ErrorCode.NATIVE_CALL, name, "MISSING_SYMBOL", -1, "the driver " + CudaLibrary.NAME + " lacks it: it is older than this backend needs"));
+        MemorySegment symbol = CudaLibrary.symbol(name)
+                .orElseThrow(() -> new NativeCallException(ErrorCode.NATIVE_CALL, name, "MISSING_SYMBOL", -1,
+                        "the driver " + CudaLibrary.NAME + " lacks it: it is older than this backend needs"));
         return LINKER.downcallHandle(symbol, FunctionDescriptor.of(JAVA_INT, arguments));
     }
 

@@ -23,7 +23,8 @@ final class CudaLibrary {
             return symbol("cuInit").isPresent() ? Optional.empty() : Optional.of(file + " is no CUDA driver: it lacks cuInit");
         } catch (IllegalArgumentException | LinkageError e) {
             // The first time it is an ExceptionInInitializerError, later a NoClassDefFoundError.
-            return Optional.of(file + " not found by the dynamic loader (LD_LIBRARY_PATH, /etc/ld.so.cache, /usr/lib; or set " + PATH_PROPERTY + ")");
+            return Optional.of(
+                    file + " not found by the dynamic loader (LD_LIBRARY_PATH, /etc/ld.so.cache, /usr/lib; or set " + PATH_PROPERTY + ")");
         }
     }
 

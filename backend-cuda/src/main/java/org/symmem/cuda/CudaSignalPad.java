@@ -55,7 +55,8 @@ final class CudaSignalPad implements SignalPad {
         this.sent = new long[layout.channels() * layout.worldSize()];
         this.received = new long[layout.channels() * layout.worldSize()];
         this.barriers = new long[layout.channels()];
-        this.operations = ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(CudaStructures.OPERATION_BYTES * 2 * layout.worldSize(), 8));
+        this.operations = ThreadLocal
+                .withInitial(() -> Arena.ofAuto().allocate(CudaStructures.OPERATION_BYTES * 2 * layout.worldSize(), 8));
     }
 
     String where() {
@@ -82,7 +83,8 @@ final class CudaSignalPad implements SignalPad {
 
     private synchronized void requireWhole(int channel) {
         if (broken.get(channel)) {
-            throw new SymmetricMemoryException(ErrorCode.CHANNEL_BROKEN, where + ": channel " + channel + " is broken, since a wait on a stream timed out on it; use another channel, or a new tensor");
+            throw new SymmetricMemoryException(ErrorCode.CHANNEL_BROKEN, where + ": channel " + channel
+                    + " is broken, since a wait on a stream timed out on it; use another channel, or a new tensor");
         }
     }
 
@@ -139,7 +141,8 @@ final class CudaSignalPad implements SignalPad {
                 for (int lost : lostRanks.get()) {
                     // It may have signalled just before it ended.
                     if (needed.test(lost) && ownWord(offset) < expected) {
-                        throw new RankLostException(lost, where + ": rank " + lost + " has ended, or closed its symmetric memory, while this rank waited for it; see that rank's output");
+                        throw new RankLostException(lost, where + ": rank " + lost
+                                + " has ended, or closed its symmetric memory, while this rank waited for it; see that rank's output");
                     }
                 }
             }
@@ -168,7 +171,8 @@ final class CudaSignalPad implements SignalPad {
         long offset = layout.signalsOffset(channel, source);
         MemorySegment batch = operations.get();
         CudaStructures.waitFor(batch, 0, pads[rank] + offset, expected, flush);
-        park((CudaStream) stream, batch, 1, new ParkedWait(this, channel, new long[] {offset}, new int[] {source}, expected, "no signal from rank " + source + " on channel " + channel, System.nanoTime(), timeoutNanos));
+        park((CudaStream) stream, batch, 1, new ParkedWait(this, channel, new long[]{offset}, new int[]{source}, expected,
+                "no signal from rank " + source + " on channel " + channel, System.nanoTime(), timeoutNanos));
     }
 
     @Override
@@ -186,7 +190,8 @@ final class CudaSignalPad implements SignalPad {
         for (int i = 0; i < others.length; i++) {
             CudaStructures.waitFor(batch, count++, pads[rank] + offsets[i], number, flush);
         }
-        park((CudaStream) stream, batch, count, new ParkedWait(this, channel, offsets, others, number, "ranks did not come to the barrier on channel " + channel, System.nanoTime(), timeoutNanos));
+        park((CudaStream) stream, batch, count, new ParkedWait(this, channel, offsets, others, number,
+                "ranks did not come to the barrier on channel " + channel, System.nanoTime(), timeoutNanos));
     }
 
     private void park(CudaStream stream, MemorySegment batch, int count, ParkedWait wait) {

@@ -56,11 +56,14 @@ final class CudaStream implements StreamQueue {
         String purpose = "copying " + sizeBytes + " bytes";
         try (CudaDevice.Current current = device.makeCurrent()) {
             if (target instanceof CudaMemory to && source instanceof CudaMemory from) {
-                CudaDriver.memcpyDtoDAsync(to.address() + targetOffsetBytes, from.address() + sourceOffsetBytes, sizeBytes, handle, purpose);
+                CudaDriver.memcpyDtoDAsync(to.address() + targetOffsetBytes, from.address() + sourceOffsetBytes, sizeBytes, handle,
+                        purpose);
             } else if (target instanceof CudaMemory to) {
-                CudaDriver.memcpyHtoDAsync(to.address() + targetOffsetBytes, offHeap(source).asSlice(sourceOffsetBytes, sizeBytes), sizeBytes, handle, purpose);
+                CudaDriver.memcpyHtoDAsync(to.address() + targetOffsetBytes, offHeap(source).asSlice(sourceOffsetBytes, sizeBytes),
+                        sizeBytes, handle, purpose);
             } else if (source instanceof CudaMemory from) {
-                CudaDriver.memcpyDtoHAsync(offHeap(target).asSlice(targetOffsetBytes, sizeBytes), from.address() + sourceOffsetBytes, sizeBytes, handle, purpose);
+                CudaDriver.memcpyDtoHAsync(offHeap(target).asSlice(targetOffsetBytes, sizeBytes), from.address() + sourceOffsetBytes,
+                        sizeBytes, handle, purpose);
             } else {
                 throw new IllegalArgumentException("neither side of a copy is memory of " + device);
             }
@@ -68,7 +71,10 @@ final class CudaStream implements StreamQueue {
     }
 
     private static MemorySegment offHeap(Memory memory) {
-        return memory.segment().filter(MemorySegment::isNative).orElseThrow(() -> new IllegalArgumentException("a copy on a stream needs memory off the Java heap, which does not move; the blocking copy takes both"));
+        return memory.segment()
+                .filter(MemorySegment::isNative)
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "a copy on a stream needs memory off the Java heap, which does not move; the blocking copy takes both"));
     }
 
     @Override
@@ -148,7 +154,9 @@ final class CudaStream implements StreamQueue {
                 if (idle()) {
                     waits.clear();
                     if (failure != null) {
-                        throw new SymmetricMemoryException(ErrorCode.STREAM_FAILED, "a stream of " + device + " failed: " + failure.getMessage() + ". Close the stream and make a new one", failure);
+                        throw new SymmetricMemoryException(ErrorCode.STREAM_FAILED,
+                                "a stream of " + device + " failed: " + failure.getMessage() + ". Close the stream and make a new one",
+                                failure);
                     }
                     return true;
                 }

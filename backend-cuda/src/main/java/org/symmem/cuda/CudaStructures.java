@@ -63,7 +63,9 @@ final class CudaStructures {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment properties = arena.allocate(PROPERTIES_BYTES, 8);
                 CudaDriver.memGetAllocationPropertiesFromHandle(properties, handle, purpose);
-                return new AllocationProperties(properties.get(ValueLayout.JAVA_INT, TYPE), properties.get(ValueLayout.JAVA_INT, HANDLE_TYPES), properties.get(ValueLayout.JAVA_INT, LOCATION_TYPE), properties.get(ValueLayout.JAVA_INT, LOCATION_ID));
+                return new AllocationProperties(properties.get(ValueLayout.JAVA_INT, TYPE),
+                        properties.get(ValueLayout.JAVA_INT, HANDLE_TYPES), properties.get(ValueLayout.JAVA_INT, LOCATION_TYPE),
+                        properties.get(ValueLayout.JAVA_INT, LOCATION_ID));
             }
         }
     }

@@ -18,7 +18,8 @@ import org.symmem.SymmetricMemoryException;
  * @param startNanos    when it began
  * @param timeoutNanos  how long it may take
  */
-record ParkedWait(CudaSignalPad pad, int channel, long[] offsets, int[] ranks, long expected, String what, long startNanos, long timeoutNanos) {
+record ParkedWait(CudaSignalPad pad, int channel, long[] offsets, int[] ranks, long expected, String what, long startNanos,
+        long timeoutNanos) {
     boolean deadlineHasPassed() {
         return System.nanoTime() - startNanos >= timeoutNanos;
     }
@@ -45,7 +46,9 @@ record ParkedWait(CudaSignalPad pad, int channel, long[] offsets, int[] ranks, l
             return Optional.empty();
         }
         pad.release(channel, offsets, expected);
-        return Optional.of(new DeadlineException(ErrorCode.SIGNAL_TIMEOUT, pad.where() + ": " + what + " within " + timeoutNanos / 1_000_000 + " ms on a stream; ranks " + missing
-                + " are late. The stream was released, and channel " + channel + " of the tensor is broken", missing));
+        return Optional.of(new DeadlineException(ErrorCode.SIGNAL_TIMEOUT,
+                pad.where() + ": " + what + " within " + timeoutNanos / 1_000_000 + " ms on a stream; ranks " + missing
+                        + " are late. The stream was released, and channel " + channel + " of the tensor is broken",
+                missing));
     }
 }

@@ -53,7 +53,8 @@ final class HostAllocation implements Allocation {
     /** A part of a file that is shared. */
     private record FileRange(Descriptor file, long offsetBytes) {}
 
-    private HostAllocation(HostBackend backend, long sizeBytes, SignalPadLayout padLayout, FileRange data, FileRange pad, Optional<MemorySegment> wrapped, Closers closers) {
+    private HostAllocation(HostBackend backend, long sizeBytes, SignalPadLayout padLayout, FileRange data, FileRange pad,
+            Optional<MemorySegment> wrapped, Closers closers) {
         this.backend = backend;
         this.sizeBytes = sizeBytes;
         this.padLayout = padLayout;
@@ -63,8 +64,10 @@ final class HostAllocation implements Allocation {
         int worldSize = backend.group().worldSize();
         int rank = backend.group().rank();
         Arena arena = closers.add(Arena.ofShared());
-        this.allData = LibC.reserve(Math.multiplyExact(dataPages(), worldSize), arena, "reserving addresses for " + worldSize + " buffers of " + sizeBytes + " bytes");
-        this.allPads = LibC.reserve(Math.multiplyExact(padPages(), worldSize), arena, "reserving addresses for " + worldSize + " signal pads");
+        this.allData = LibC.reserve(Math.multiplyExact(dataPages(), worldSize), arena,
+                "reserving addresses for " + worldSize + " buffers of " + sizeBytes + " bytes");
+        this.allPads = LibC.reserve(Math.multiplyExact(padPages(), worldSize), arena,
+                "reserving addresses for " + worldSize + " signal pads");
         LibC.mapInto(dataPlace(rank), data.file().fd(), data.offsetBytes(), "mapping the own buffer of " + sizeBytes + " bytes");
         LibC.mapInto(padPlace(rank), pad.file().fd(), pad.offsetBytes(), "mapping the own signal pad");
         padLayout.writeHeader(padPlace(rank));
@@ -77,8 +80,10 @@ final class HostAllocation implements Allocation {
         return beginning(closers -> {
             long dataBytes = SharedMemory.wholePages(sizeBytes);
             long fileBytes = Math.addExact(dataBytes, SharedMemory.wholePages(padLayout.sizeBytes()));
-            Descriptor memfd = closers.add(SharedMemory.create(fileBytes, "allocating a buffer of " + sizeBytes + " bytes with its signal pad"));
-            return new HostAllocation(backend, sizeBytes, padLayout, new FileRange(memfd, 0), new FileRange(memfd, dataBytes), Optional.empty(), closers);
+            Descriptor memfd = closers
+                    .add(SharedMemory.create(fileBytes, "allocating a buffer of " + sizeBytes + " bytes with its signal pad"));
+            return new HostAllocation(backend, sizeBytes, padLayout, new FileRange(memfd, 0), new FileRange(memfd, dataBytes),
+                    Optional.empty(), closers);
         }, sizeBytes, backend.group().worldSize());
     }
 
@@ -86,15 +91,18 @@ final class HostAllocation implements Allocation {
         return beginning(closers -> {
             FileRange source = fileOf(region).orElseThrow();
             Descriptor file = closers.add(LibC.duplicate(source.file().fd(), "wrapping " + region));
-            Descriptor padFile = closers.add(SharedMemory.create(SharedMemory.wholePages(padLayout.sizeBytes()), "allocating a signal pad"));
+            Descriptor padFile = closers
+                    .add(SharedMemory.create(SharedMemory.wholePages(padLayout.sizeBytes()), "allocating a signal pad"));
             MemorySegment wrapped = region.segment().orElseThrow().asSlice(0, sizeBytes);
-            return new HostAllocation(backend, sizeBytes, padLayout, new FileRange(file, source.offsetBytes()), new FileRange(padFile, 0), Optional.of(wrapped), closers);
+            return new HostAllocation(backend, sizeBytes, padLayout, new FileRange(file, source.offsetBytes()), new FileRange(padFile, 0),
+                    Optional.of(wrapped), closers);
         }, sizeBytes, backend.group().worldSize());
     }
 
     private static HostAllocation beginning(Function<Closers, HostAllocation> make, long sizeBytes, int worldSize) {
         if (sizeBytes > MOST_BYTES / worldSize) {
-            throw new SymmetricMemoryException(ErrorCode.RESOURCE_LIMIT, worldSize + " buffers of " + sizeBytes + " bytes do not fit the address space of a process, " + MOST_BYTES + " bytes: ask for less");
+            throw new SymmetricMemoryException(ErrorCode.RESOURCE_LIMIT, worldSize + " buffers of " + sizeBytes
+                    + " bytes do not fit the address space of a process, " + MOST_BYTES + " bytes: ask for less");
         }
         Closers closers = new Closers();
         try {
@@ -121,7 +129,8 @@ final class HostAllocation implements Allocation {
         }
         Optional<FileRange> file = fileOf(region);
         if (file.isEmpty()) {
-            reasons.add("no descriptor behind it is known: allocate it with memfd_create, map it shared and give MemoryRegion.ofDescriptor, or take another tensor's segment");
+            reasons.add(
+                    "no descriptor behind it is known: allocate it with memfd_create, map it shared and give MemoryRegion.ofDescriptor, or take another tensor's segment");
         } else {
             reasons.addAll(SharedMemory.unsuitable(file.get().file().fd(), file.get().offsetBytes(), sizeBytes));
         }
@@ -180,14 +189,17 @@ final class HostAllocation implements Allocation {
             out.writeLong(pad.offsetBytes());
         });
         try {
-            backend.exchange().exchange(agreement, "mapping the peers' memory", () -> own, note, received -> eachPeer(peer -> mapPeer(peer, received.get(peer))));
+            backend.exchange()
+                    .exchange(agreement, "mapping the peers' memory", () -> own, note,
+                            received -> eachPeer(peer -> mapPeer(peer, received.get(peer))));
         } catch (Throwable e) {
             // No view of a peer has been given out yet, so nothing can fault on the places that become empty.
             eachPeer(this::unmapPeer);
             throw e;
         }
         MemorySegment[] pads = IntStream.range(0, backend.group().worldSize()).mapToObj(this::padPlace).toArray(MemorySegment[]::new);
-        return new HostMapping(this, new HostSignalPad(padLayout, backend.group().rank(), pads, backend.exchange()::lostRanks, agreement.subject()));
+        return new HostMapping(this,
+                new HostSignalPad(padLayout, backend.group().rank(), pads, backend.exchange()::lostRanks, agreement.subject()));
     }
 
     private void eachPeer(IntConsumer action) {
@@ -195,13 +207,14 @@ final class HostAllocation implements Allocation {
     }
 
     private void mapPeer(int peer, DescriptorExchange.Received handles) {
-        long[] offsets = Wire.read(handles.note(), in -> new long[] {in.readLong(), in.readLong()});
+        long[] offsets = Wire.read(handles.note(), in -> new long[]{in.readLong(), in.readLong()});
         int dataFile = handles.descriptors().getFirst().fd();
         int padFile = handles.descriptors().getLast().fd();
         List<String> reasons = new ArrayList<>(SharedMemory.unsuitable(dataFile, offsets[0], sizeBytes));
         reasons.addAll(SharedMemory.unsuitable(padFile, offsets[1], padLayout.sizeBytes()));
         if (!reasons.isEmpty()) {
-            throw new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE, "the memory that rank " + peer + " handed over cannot be mapped: " + String.join("; ", reasons));
+            throw new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE,
+                    "the memory that rank " + peer + " handed over cannot be mapped: " + String.join("; ", reasons));
         }
         LibC.mapInto(dataPlace(peer), dataFile, offsets[0], "mapping the buffer of rank " + peer + ", " + sizeBytes + " bytes");
         LibC.mapInto(padPlace(peer), padFile, offsets[1], "mapping the signal pad of rank " + peer);

@@ -30,9 +30,12 @@ public final class HostBackendProvider implements BackendProvider {
         if (reason.isPresent()) {
             return Availability.unavailable(reason.get(), null);
         }
-        try (Descriptor memfd = SharedMemory.create(LibC.pageSize(), "trying one page of shared memory"); Arena arena = Arena.ofConfined()) {
-            LibC.mapInto(LibC.reserve(LibC.pageSize(), arena, "trying one page of address space"), memfd.fd(), 0, "trying one page of shared memory");
-            return Availability.available("Linux " + System.getProperty("os.version"), "sealed memfds, descriptors by " + DescriptorExchange.Way.configured().describe());
+        try (Descriptor memfd = SharedMemory.create(LibC.pageSize(), "trying one page of shared memory");
+                Arena arena = Arena.ofConfined()) {
+            LibC.mapInto(LibC.reserve(LibC.pageSize(), arena, "trying one page of address space"), memfd.fd(), 0,
+                    "trying one page of shared memory");
+            return Availability.available("Linux " + System.getProperty("os.version"),
+                    "sealed memfds, descriptors by " + DescriptorExchange.Way.configured().describe());
         } catch (RuntimeException | LinkageError e) {
             return Availability.unavailable("one page of shared memory could not be had: " + e.getMessage(), e);
         }

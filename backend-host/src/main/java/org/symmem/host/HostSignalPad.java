@@ -104,7 +104,7 @@ final class HostSignalPad implements SignalPad {
 
     private int[] missing(int channel, long number, int awaited) {
         int[] late = IntStream.range(0, layout.worldSize()).filter(r -> !hasArrived(r, channel, number)).toArray();
-        return late.length > 0 ? late : new int[] {awaited};
+        return late.length > 0 ? late : new int[]{awaited};
     }
 
     private boolean hasArrived(int r, int channel, long number) {
@@ -160,7 +160,8 @@ final class HostSignalPad implements SignalPad {
                     boolean needed = barrierChannel == NO_BARRIER ? lost == source : !hasArrived(lost, barrierChannel, expected);
                     // It may have signalled just before it ended.
                     if (needed && (long) LONG.getAcquire(own, offset) < expected) {
-                        throw new RankLostException(lost, where + ": rank " + lost + " has ended, or closed its symmetric memory, while this rank waited for it; see that rank's output");
+                        throw new RankLostException(lost, where + ": rank " + lost
+                                + " has ended, or closed its symmetric memory, while this rank waited for it; see that rank's output");
                     }
                 }
                 LibC.futexWait(own.asSlice(offset, Integer.BYTES), (int) count, Math.min(left, SLEEP_NANOS));
@@ -195,6 +196,7 @@ final class HostSignalPad implements SignalPad {
     }
 
     private DeadlineException late(String what, long timeoutNanos, int... ranks) {
-        return new DeadlineException(ErrorCode.SIGNAL_TIMEOUT, where + ": " + what + " within " + timeoutNanos / 1_000_000 + " ms on a stream", IntStream.of(ranks).boxed().toList());
+        return new DeadlineException(ErrorCode.SIGNAL_TIMEOUT,
+                where + ": " + what + " within " + timeoutNanos / 1_000_000 + " ms on a stream", IntStream.of(ranks).boxed().toList());
     }
 }

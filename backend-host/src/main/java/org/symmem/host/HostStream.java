@@ -79,7 +79,10 @@ final class HostStream implements StreamQueue {
         }
         Throwable first = failure;
         if (first != null) {
-            throw new SymmetricMemoryException(ErrorCode.STREAM_FAILED, worker.getName() + " failed, and nothing after the failed operation was run: " + first.getMessage() + ". Close the stream and make a new one", first);
+            throw new SymmetricMemoryException(ErrorCode.STREAM_FAILED,
+                    worker.getName() + " failed, and nothing after the failed operation was run: " + first.getMessage()
+                            + ". Close the stream and make a new one",
+                    first);
         }
         return true;
     }

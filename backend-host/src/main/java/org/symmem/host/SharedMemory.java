@@ -46,7 +46,8 @@ final class SharedMemory {
         }
         long fileBytes = LibC.fileSize(fd, "looking at the size of a descriptor");
         if (fileBytes - offsetBytes < wholePages(sizeBytes)) {
-            reasons.add("its descriptor has " + Math.max(0, fileBytes - offsetBytes) + " bytes from there on, fewer than the " + wholePages(sizeBytes) + " of whole pages that " + sizeBytes + " bytes take");
+            reasons.add("its descriptor has " + Math.max(0, fileBytes - offsetBytes) + " bytes from there on, fewer than the "
+                    + wholePages(sizeBytes) + " of whole pages that " + sizeBytes + " bytes take");
         }
         return reasons;
     }

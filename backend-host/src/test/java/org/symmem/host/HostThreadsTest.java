@@ -38,7 +38,8 @@ class HostThreadsTest {
             for (int r = 0; r < worldSize; r++) {
                 int rank = r;
                 Callable<Void> work = () -> {
-                    try (ProcessGroup group = ProcessGroup.of(rank, worldSize, store, "threads"); SymmetricMemory memory = SymmetricMemory.open(group)) {
+                    try (ProcessGroup group = ProcessGroup.of(rank, worldSize, store, "threads");
+                            SymmetricMemory memory = SymmetricMemory.open(group)) {
                         body.run(memory);
                     }
                     return null;
@@ -79,7 +80,8 @@ class HostThreadsTest {
         onThreads(2, memory -> {
             int rank = memory.group().rank();
             int peer = 1 - rank;
-            try (SymmetricTensor tensor = memory.allocate(Shape.of(4096), DataType.INT32); SymmetricTensor source = memory.allocate(Shape.of(4096), DataType.INT32)) {
+            try (SymmetricTensor tensor = memory.allocate(Shape.of(4096), DataType.INT32);
+                    SymmetricTensor source = memory.allocate(Shape.of(4096), DataType.INT32)) {
                 tensor.rendezvous();
                 try (Stream stream = memory.newStream()) {
                     for (int round = 1; round <= 100; round++) {
@@ -103,7 +105,8 @@ class HostThreadsTest {
             TensorView view = tensor.local();
             tensor.close();
             tensor.close();
-            assertThatThrownBy(view::segment).isInstanceOf(IllegalStateException.class).hasMessage("closed: SymmetricTensor[rank 0/1, int8 3, host]");
+            assertThatThrownBy(view::segment).isInstanceOf(IllegalStateException.class)
+                    .hasMessage("closed: SymmetricTensor[rank 0/1, int8 3, host]");
             assertThat(memory.liveAllocations()).isEmpty();
         });
     }

@@ -11,8 +11,10 @@ final class Backends {
 
     /** {@return the backend that this process's settings ask for} */
     static Optional<Request> askedFor() {
-        return Optional.ofNullable(System.getProperty("symmem.backend")).map(name -> new Request(name, "the property symmem.backend"))
-                .or(() -> Optional.ofNullable(System.getenv("SYMMEM_BACKEND")).map(name -> new Request(name, "the variable SYMMEM_BACKEND")));
+        return Optional.ofNullable(System.getProperty("symmem.backend"))
+                .map(name -> new Request(name, "the property symmem.backend"))
+                .or(() -> Optional.ofNullable(System.getenv("SYMMEM_BACKEND"))
+                        .map(name -> new Request(name, "the variable SYMMEM_BACKEND")));
     }
 
     /** {@return whether the native libraries are emulated, so that results say nothing about hardware} */

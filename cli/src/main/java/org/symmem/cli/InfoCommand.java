@@ -23,16 +23,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** Says what this machine offers. */
-@Command(
-        name = "info",
-        description = {
-            "Say which backends this machine has and why not the others, what each can do, and which would be chosen.",
-            "%nNeeds no driver and changes nothing: each available backend is opened for a world of 1 and closed again."
-        },
-        footerHeading = "%nExamples:%n",
-        footer = {"  symmem info", "  symmem info --json | jq .chosen", "  SYMMEM_BACKEND=host symmem info"},
-        exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:said, also if no backend is available", "2:an option is wrong"})
+@Command(name = "info", description = {
+    "Say which backends this machine has and why not the others, what each can do, and which would be chosen.",
+    "%nNeeds no driver and changes nothing: each available backend is opened for a world of 1 and closed again."
+}, footerHeading = "%nExamples:%n", footer = {"  symmem info", "  symmem info --json | jq .chosen",
+    "  SYMMEM_BACKEND=host symmem info"}, exitCodeListHeading = "%nExit codes:%n", exitCodeList = {
+        "0:said, also if no backend is available", "2:an option is wrong"})
 final class InfoCommand implements Callable<Integer> {
     @Option(names = "--json", description = "print JSON")
     private boolean json;
@@ -42,24 +38,28 @@ final class InfoCommand implements Callable<Integer> {
 
     /** What is said of one backend; version and capabilities only where it is available. */
     @JsonInclude(JsonInclude.Include.NON_NULL)
-    private record BackendInfo(String name, int priority, boolean available, @Nullable String version, @Nullable String detail, @Nullable String reason, @Nullable String device, @Nullable Map<Capability, Answer> capabilities) {
+    private record BackendInfo(String name, int priority, boolean available, @Nullable String version, @Nullable String detail,
+            @Nullable String reason, @Nullable String device, @Nullable Map<Capability, Answer> capabilities) {
         static BackendInfo of(ProviderReport report) {
             return switch (report.availability()) {
-                case Availability.Unavailable no -> new BackendInfo(report.name(), report.priority(), false, null, null, no.reason(), null, null);
+                case Availability.Unavailable no ->
+                    new BackendInfo(report.name(), report.priority(), false, null, null, no.reason(), null, null);
                 case Availability.Available yes -> opened(report, yes);
             };
         }
 
         private static BackendInfo opened(ProviderReport report, Availability.Available yes) {
             Map<Capability, Answer> answers = new LinkedHashMap<>();
-            try (ProcessGroup alone = ProcessGroups.alone(); SymmetricMemory memory = SymmetricMemory.open(alone, SymmetricMemory.Options.defaults().withBackend(report.name()))) {
+            try (ProcessGroup alone = ProcessGroups.alone();
+                    SymmetricMemory memory = SymmetricMemory.open(alone, SymmetricMemory.Options.defaults().withBackend(report.name()))) {
                 for (Capability capability : Capability.values()) {
                     Support support = memory.capability(capability);
                     answers.put(capability, new Answer(support.supported(), support.explanation()));
                 }
                 return new BackendInfo(report.name(), report.priority(), true, yes.version(), yes.detail(), null, memory.device(), answers);
             } catch (RuntimeException | LinkageError e) {
-                return new BackendInfo(report.name(), report.priority(), true, yes.version(), yes.detail(), "it cannot be opened: " + (e instanceof SymmetricMemoryException ? e.getMessage() : e.toString()), null, null);
+                return new BackendInfo(report.name(), report.priority(), true, yes.version(), yes.detail(),
+                        "it cannot be opened: " + (e instanceof SymmetricMemoryException ? e.getMessage() : e.toString()), null, null);
             }
         }
     }
@@ -71,23 +71,33 @@ final class InfoCommand implements Callable<Integer> {
             return Backends.askedFor().map(request -> {
                 BackendInfo asked = backends.stream().filter(backend -> backend.name().equals(request.backend())).findFirst().orElse(null);
                 if (asked == null) {
-                    return new Choice(null, request.source() + " asks for " + request.backend() + ", which is unknown; that is an error, nothing else is tried");
+                    return new Choice(null, request.source() + " asks for " + request.backend()
+                            + ", which is unknown; that is an error, nothing else is tried");
                 }
                 return asked.available() ? new Choice(asked.name(), "asked for by " + request.source())
-                        : new Choice(null, request.source() + " asks for " + request.backend() + ", which is unavailable; that is an error, nothing else is tried");
-            }).orElseGet(() -> backends.stream().filter(BackendInfo::available).findFirst()
-                    .map(best -> new Choice(best.name(), "the available backend with the highest priority (" + best.priority() + "); symmem.backend or SYMMEM_BACKEND would choose another"))
-                    .orElse(new Choice(null, "no backend is available")));
+                        : new Choice(null, request.source() + " asks for " + request.backend()
+                                + ", which is unavailable; that is an error, nothing else is tried");
+            })
+                    .orElseGet(() -> backends.stream()
+                            .filter(BackendInfo::available)
+                            .findFirst()
+                            .map(best -> new Choice(best.name(),
+                                    "the available backend with the highest priority (" + best.priority()
+                                            + "); symmem.backend or SYMMEM_BACKEND would choose another"))
+                            .orElse(new Choice(null, "no backend is available")));
         }
     }
 
-    private record Info(String host, String kernel, String java, String descriptors, boolean emulated, Choice chosen, List<BackendInfo> backends) {}
+    private record Info(String host, String kernel, String java, String descriptors, boolean emulated, Choice chosen,
+            List<BackendInfo> backends) {}
 
     @Override
     public Integer call() throws JsonProcessingException {
         List<BackendInfo> backends = SymmetricMemory.providers().stream().map(BackendInfo::of).toList();
-        Info info = new Info(HostIdentity.local().name(), System.getProperty("os.name") + " " + System.getProperty("os.version") + " " + System.getProperty("os.arch"),
-                System.getProperty("java.vm.name") + " " + Runtime.version() + " at " + System.getProperty("java.home"), descriptors(), Backends.emulated(), Choice.among(backends), backends);
+        Info info = new Info(HostIdentity.local().name(),
+                System.getProperty("os.name") + " " + System.getProperty("os.version") + " " + System.getProperty("os.arch"),
+                System.getProperty("java.vm.name") + " " + Runtime.version() + " at " + System.getProperty("java.home"), descriptors(),
+                Backends.emulated(), Choice.among(backends), backends);
         if (json) {
             System.out.println(new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT).writeValueAsString(info));
         } else {
@@ -109,21 +119,25 @@ final class InfoCommand implements Callable<Integer> {
         System.out.println("kernel       " + info.kernel());
         System.out.println("java         " + info.java());
         System.out.println("descriptors  " + info.descriptors());
-        System.out.println("chosen       " + (info.chosen().backend() == null ? "none" : info.chosen().backend()) + ": " + info.chosen().reason());
+        System.out.println(
+                "chosen       " + (info.chosen().backend() == null ? "none" : info.chosen().backend()) + ": " + info.chosen().reason());
         if (info.emulated()) {
             System.out.println("EMULATED     the native libraries are emulated: nothing here says anything about hardware");
         }
         for (BackendInfo backend : info.backends()) {
             System.out.println();
             System.out.println(backend.name() + " (priority " + backend.priority() + "): "
-                    + (backend.available() ? "available, " + backend.version() + parenthesised(backend.detail()) : "unavailable: " + backend.reason()));
+                    + (backend.available() ? "available, " + backend.version() + parenthesised(backend.detail())
+                            : "unavailable: " + backend.reason()));
             if (backend.available() && backend.reason() != null) {
                 System.out.println("  " + backend.reason());
             }
             if (backend.capabilities() != null) {
                 System.out.println("  device: " + backend.device());
                 Table table = new Table("lll", "  capability", "", "how, or why not");
-                backend.capabilities().forEach((capability, answer) -> table.row("  " + capability, answer.supported() ? "yes" : "no", answer.explanation()));
+                backend.capabilities()
+                        .forEach((capability, answer) -> table.row("  " + capability, answer.supported() ? "yes" : "no",
+                                answer.explanation()));
                 table.print(System.out);
             }
         }

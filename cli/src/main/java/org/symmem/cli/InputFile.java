@@ -34,12 +34,14 @@ record InputFile(Path path, long sizeBytes, FileTime modified, Optional<Object> 
                 throw new UsageException("the input " + path + " is a directory; name a file");
             }
             if (!attributes.isRegularFile()) {
-                throw new UsageException("the input " + path + " is not a regular file, so it has no size that ranks could share out; copy it to a file first");
+                throw new UsageException("the input " + path
+                        + " is not a regular file, so it has no size that ranks could share out; copy it to a file first");
             }
             if (!Files.isReadable(path)) {
                 throw new UsageException("the input " + path + " cannot be read by this user");
             }
-            return new InputFile(path.toAbsolutePath(), attributes.size(), attributes.lastModifiedTime(), Optional.ofNullable(attributes.fileKey()));
+            return new InputFile(path.toAbsolutePath(), attributes.size(), attributes.lastModifiedTime(),
+                    Optional.ofNullable(attributes.fileKey()));
         } catch (NoSuchFileException e) {
             throw new UsageException("the input " + path + " does not exist");
         } catch (IOException e) {
@@ -76,7 +78,8 @@ record InputFile(Path path, long sizeBytes, FileTime modified, Optional<Object> 
             }
         }
         if (bytes != sizeBytes) {
-            throw new FailureException(1, "the input " + path + " has changed: it had " + sizeBytes + " bytes when the run began, and " + bytes + " could be read. Share a file that nobody writes");
+            throw new FailureException(1, "the input " + path + " has changed: it had " + sizeBytes + " bytes when the run began, and "
+                    + bytes + " could be read. Share a file that nobody writes");
         }
         return HexFormat.of().formatHex(digest.digest());
     }
@@ -85,8 +88,10 @@ record InputFile(Path path, long sizeBytes, FileTime modified, Optional<Object> 
     void requireUnchanged() {
         InputFile now = at(path);
         if (!Objects.equals(now, this)) {
-            throw new FailureException(1, "the input " + path + " has changed while it was shared: it had " + sizeBytes + " bytes and was written " + modified + ", now it has " + now.sizeBytes
-                    + " bytes and was written " + now.modified + ". Share a file that nobody writes");
+            throw new FailureException(1,
+                    "the input " + path + " has changed while it was shared: it had " + sizeBytes + " bytes and was written " + modified
+                            + ", now it has " + now.sizeBytes
+                            + " bytes and was written " + now.modified + ". Share a file that nobody writes");
         }
     }
 

@@ -10,21 +10,16 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** Starts any command as the ranks of a job. */
-@Command(
-        name = "launch",
-        description = {
-            "Start a command as N ranks on this host.",
-            "%nEach rank gets RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them; the launcher serves the store at that address. "
-                    + "Each line of output begins with its rank. When one rank fails, or this command is ended, the ranks are ended too; "
-                    + "if it is killed with -9, only where the command setpriv (package util-linux) is installed."
-        },
-        footerHeading = "%nExamples:%n",
-        footer = {
-            "  symmem launch --ranks 4 -- java -cp 'lib/*' com.example.Main",
-            "  symmem launch -- sh -c 'echo rank $RANK of $WORLD_SIZE'"
-        },
-        exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:every rank ended with 0", "2:an option is wrong, or the command cannot be started", "n:that of the first rank that failed; 128+n if signal n ended it"})
+@Command(name = "launch", description = {
+    "Start a command as N ranks on this host.",
+    "%nEach rank gets RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them; the launcher serves the store at that address. "
+            + "Each line of output begins with its rank. When one rank fails, or this command is ended, the ranks are ended too; "
+            + "if it is killed with -9, only where the command setpriv (package util-linux) is installed."
+}, footerHeading = "%nExamples:%n", footer = {
+    "  symmem launch --ranks 4 -- java -cp 'lib/*' com.example.Main",
+    "  symmem launch -- sh -c 'echo rank $RANK of $WORLD_SIZE'"
+}, exitCodeListHeading = "%nExit codes:%n", exitCodeList = {"0:every rank ended with 0",
+    "2:an option is wrong, or the command cannot be started", "n:that of the first rank that failed; 128+n if signal n ended it"})
 final class LaunchCommand implements Callable<Integer> {
     @Mixin
     private Ranks ranks;
@@ -34,7 +29,8 @@ final class LaunchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        LocalLauncher launcher = new LocalLauncher(ranks.number(), Map.of(), (rank, line, isError) -> (isError ? System.err : System.out).println("[" + rank + "] " + line)).ofAnyProgram();
+        LocalLauncher launcher = new LocalLauncher(ranks.number(), Map.of(),
+                (rank, line, isError) -> (isError ? System.err : System.out).println("[" + rank + "] " + line)).ofAnyProgram();
         LocalLauncher.Outcome outcome;
         try {
             outcome = launcher.run(rank -> command);

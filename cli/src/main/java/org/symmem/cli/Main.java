@@ -12,16 +12,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
 /** Entry point of {@code symmem}. */
-@Command(
-        name = "symmem",
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
-        scope = ScopeType.INHERIT,
-        synopsisSubcommandLabel = "COMMAND",
-        usageHelpAutoWidth = true,
-        sortOptions = false,
-        description = "Symmetric memory for the JVM: processes that read, write and signal each other's memory by plain address.",
-        subcommands = {RunCommand.class, InfoCommand.class, TckCommand.class, LaunchCommand.class})
+@Command(name = "symmem", mixinStandardHelpOptions = true, versionProvider = Version.class, scope = ScopeType.INHERIT, synopsisSubcommandLabel = "COMMAND", usageHelpAutoWidth = true, sortOptions = false, description = "Symmetric memory for the JVM: processes that read, write and signal each other's memory by plain address.", subcommands = {
+    RunCommand.class, InfoCommand.class, TckCommand.class, LaunchCommand.class})
 public final class Main {
     /** The property that asks for stack traces; ranks get it too. */
     static final String DEBUG = "symmem.debug";
@@ -62,7 +54,8 @@ public final class Main {
                 .setExecutionExceptionHandler((error, command, result) -> explain(error, command))
                 .setParameterExceptionHandler((error, wrong) -> explain(error, error.getCommandLine()));
         // Here and not in the annotation, which subcommands inherit.
-        symmem.getCommandSpec().usageMessage()
+        symmem.getCommandSpec()
+                .usageMessage()
                 .footerHeading("%nExamples:%n")
                 .footer("  symmem run                             2 ranks share a file and verify it",
                         "  symmem info                            what this machine has",
@@ -79,7 +72,8 @@ public final class Main {
     }
 
     private static int explain(Exception error, CommandLine command) {
-        boolean wrongUsage = error instanceof UsageException || error instanceof CommandLine.ParameterException || error instanceof SymmetricMemoryException e && WRONG_USAGE.contains(e.code());
+        boolean wrongUsage = error instanceof UsageException || error instanceof CommandLine.ParameterException
+                || error instanceof SymmetricMemoryException e && WRONG_USAGE.contains(e.code());
         boolean explained = wrongUsage || error instanceof FailureException || error instanceof SymmetricMemoryException;
         String name = command.getCommandSpec().qualifiedName();
         System.err.println(name + ": " + (explained ? error.getMessage() : error.toString()));

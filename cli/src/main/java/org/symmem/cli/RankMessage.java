@@ -33,8 +33,10 @@ sealed interface RankMessage {
      * @param peersGigabytes    a second, copied from the peers
      * @param residentKibibytes the most memory that the process had resident
      */
-    record Result(long pid, String host, String backend, String device, long loadedBytes, double seconds, String viewSha256, double viewGigabytes, String peersSha256, double peersGigabytes, long residentKibibytes)
-            implements RankMessage {}
+    record Result(long pid, String host, String backend, String device, long loadedBytes, double seconds, String viewSha256,
+            double viewGigabytes, String peersSha256, double peersGigabytes, long residentKibibytes)
+            implements
+                RankMessage {}
 
     /**
      * The rank has failed.
@@ -90,7 +92,8 @@ sealed interface RankMessage {
     private static RankMessage read(DataInputStream in) throws IOException {
         return switch (in.readByte()) {
             case 'P' -> new Progress(in.readLong(), in.readLong());
-            case 'R' -> new Result(in.readLong(), in.readUTF(), in.readUTF(), in.readUTF(), in.readLong(), in.readDouble(), in.readUTF(), in.readDouble(), in.readUTF(), in.readDouble(), in.readLong());
+            case 'R' -> new Result(in.readLong(), in.readUTF(), in.readUTF(), in.readUTF(), in.readLong(), in.readDouble(), in.readUTF(),
+                    in.readDouble(), in.readUTF(), in.readDouble(), in.readLong());
             case 'F' -> new Failure(in.readUTF(), in.readUTF());
             default -> throw new IOException("no message of a rank");
         };

@@ -81,7 +81,8 @@ final class RankProgress implements AutoCloseable {
         List<String> ranks = new ArrayList<>();
         for (int rank = 0; rank < ready.length; rank++) {
             if (!ready[rank]) {
-                ranks.add("rank " + rank + (totalBytes[rank] == 0 ? " (nothing heard of it)" : " (at " + doneBytes[rank] + " of " + totalBytes[rank] + " bytes)"));
+                ranks.add("rank " + rank + (totalBytes[rank] == 0 ? " (nothing heard of it)"
+                        : " (at " + doneBytes[rank] + " of " + totalBytes[rank] + " bytes)"));
             }
         }
         return String.join(", ", ranks);

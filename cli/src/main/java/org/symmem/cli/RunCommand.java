@@ -27,25 +27,21 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The main job: ranks share a file through symmetric memory, and each verifies all of it. */
-@Command(
-        name = "run",
-        description = {
-            "Share a file through symmetric memory.",
-            "%nStarts N processes, the ranks. Each loads its part of the file into its own buffer. They exchange handles once (the rendezvous) and meet at a barrier. "
-                    + "Then every rank reads the whole file twice, without a message: through the contiguous view, which shows all buffers side by side, and from each peer's buffer. "
-                    + "It has verified when the SHA-256 of both is that of the input."
-        },
-        footerHeading = "%nExamples:%n",
-        footer = {
-            "  symmem run                                       2 ranks, a file of Java's",
-            "  symmem run --ranks 4 --input big.bin             a file of yours",
-            "  symmem run --input big.bin --output copy.bin     what rank 0 read, written",
-            "%nThe table goes to standard output, everything else to standard error. GB/s (10^9 bytes) are those of the copies out of symmetric memory, "
-                    + "the first touch of each page included, the time for SHA-256 not; the seconds are a rank's whole work. "
-                    + "RSS is the most that was resident, the shared pages that the rank touched among it."
-        },
-        exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:every rank verified", "1:it failed; nothing is left behind, and the output is as it was before", "2:an option is wrong", "128+n:a rank was ended by signal n, for instance 137 by kill -9"})
+@Command(name = "run", description = {
+    "Share a file through symmetric memory.",
+    "%nStarts N processes, the ranks. Each loads its part of the file into its own buffer. They exchange handles once (the rendezvous) and meet at a barrier. "
+            + "Then every rank reads the whole file twice, without a message: through the contiguous view, which shows all buffers side by side, and from each peer's buffer. "
+            + "It has verified when the SHA-256 of both is that of the input."
+}, footerHeading = "%nExamples:%n", footer = {
+    "  symmem run                                       2 ranks, a file of Java's",
+    "  symmem run --ranks 4 --input big.bin             a file of yours",
+    "  symmem run --input big.bin --output copy.bin     what rank 0 read, written",
+    "%nThe table goes to standard output, everything else to standard error. GB/s (10^9 bytes) are those of the copies out of symmetric memory, "
+            + "the first touch of each page included, the time for SHA-256 not; the seconds are a rank's whole work. "
+            + "RSS is the most that was resident, the shared pages that the rank touched among it."
+}, exitCodeListHeading = "%nExit codes:%n", exitCodeList = {"0:every rank verified",
+    "1:it failed; nothing is left behind, and the output is as it was before", "2:an option is wrong",
+    "128+n:a rank was ended by signal n, for instance 137 by kill -9"})
 final class RunCommand implements Callable<Integer> {
     /** The heap holds next to nothing; SHA-256 is fast only when the second compiler uses the processor's instructions. */
     private static final List<String> RANK_FLAGS = List.of("-Xmx32m", "-Xss512k", "-XX:ReservedCodeCacheSize=24m", "-XX:-UsePerfData");
@@ -90,7 +86,8 @@ final class RunCommand implements Callable<Integer> {
             source.requireUnchanged();
             boolean verified = print(source, number, expected);
             if (!verified) {
-                throw new FailureException(1, "not every rank has read what the input holds: see the last column" + (target == null ? "" : ". The output was not written"));
+                throw new FailureException(1, "not every rank has read what the input holds: see the last column"
+                        + (target == null ? "" : ". The output was not written"));
             }
             if (target != null) {
                 target.complete();
@@ -122,15 +119,20 @@ final class RunCommand implements Callable<Integer> {
             return;
         }
         List<ProviderReport> known = SymmetricMemory.providers();
-        ProviderReport report = known.stream().filter(provider -> provider.name().equals(asked)).findFirst().orElseThrow(() -> new UsageException("backend \"" + asked + "\" is unknown; known are "
-                + known.stream().map(ProviderReport::name).collect(Collectors.joining(", ")) + ". symmem info says what each needs"));
+        ProviderReport report = known.stream()
+                .filter(provider -> provider.name().equals(asked))
+                .findFirst()
+                .orElseThrow(() -> new UsageException("backend \"" + asked + "\" is unknown; known are "
+                        + known.stream().map(ProviderReport::name).collect(Collectors.joining(", "))
+                        + ". symmem info says what each needs"));
         if (report.availability() instanceof Availability.Unavailable no) {
             throw new FailureException(1, "backend " + asked + " is unavailable on this host: " + no.reason());
         }
     }
 
     private LocalLauncher.Outcome launch(int number, InputFile source, @Nullable OutputFile target, Duration patience) throws IOException {
-        List<String> command = JavaCommand.of(RANK_FLAGS, RunRank.class, List.of(source.path().toString(), Long.toString(source.sizeBytes()), target == null ? "" : target.partial().toString()));
+        List<String> command = JavaCommand.of(RANK_FLAGS, RunRank.class,
+                List.of(source.path().toString(), Long.toString(source.sizeBytes()), target == null ? "" : target.partial().toString()));
         AtomicReference<String> stopped = new AtomicReference<>();
         try (RankProgress progress = new RankProgress(number, source.sizeBytes())) {
             Thread watch = watchOver(progress, patience.plus(BEFORE_RANKS_ARE_ENDED), stopped);
@@ -152,7 +154,8 @@ final class RunCommand implements Callable<Integer> {
                 while (progress.idleNanos() < patience.toNanos()) {
                     Thread.sleep(Math.max(1, (patience.toNanos() - progress.idleNanos()) / 1_000_000));
                 }
-                stopped.set("no progress for " + patience.toSeconds() + " s, so the ranks were ended. Not ready: " + progress.unready() + ". Is the process stopped, or the disk very slow? --timeout allows more");
+                stopped.set("no progress for " + patience.toSeconds() + " s, so the ranks were ended. Not ready: " + progress.unready()
+                        + ". Is the process stopped, or the disk very slow? --timeout allows more");
                 waiting.interrupt();
             } catch (InterruptedException e) {
                 // All ranks have ended.
@@ -191,10 +194,17 @@ final class RunCommand implements Callable<Integer> {
             if (failure != null) {
                 List<Integer> alike = new ArrayList<>(failures.keySet());
                 alike.removeIf(rank -> !failures.get(rank).message().equals(failure.message()));
-                return (alike.size() == 1 ? "rank " + first : "ranks " + alike.stream().map(String::valueOf).collect(Collectors.joining(", "))) + " failed: " + failure.message();
+                return (alike.size() == 1 ? "rank " + first
+                        : "ranks " + alike.stream().map(String::valueOf).collect(Collectors.joining(", "))) + " failed: "
+                        + failure.message();
             }
         }
-        String said = outcome.exitCode() > 128 ? "" : outcome.lastLines().stream().filter(line -> RankMessage.in(line).message().isEmpty()).map(line -> "\n    " + line).collect(Collectors.joining());
+        String said = outcome.exitCode() > 128 ? ""
+                : outcome.lastLines()
+                        .stream()
+                        .filter(line -> RankMessage.in(line).message().isEmpty())
+                        .map(line -> "\n    " + line)
+                        .collect(Collectors.joining());
         return outcome.failure() + "; the other ranks were ended" + (said.isEmpty() ? "" : ". Its last lines:" + said);
     }
 
@@ -208,26 +218,32 @@ final class RunCommand implements Callable<Integer> {
 
     private boolean print(InputFile source, int number, String expected) {
         boolean all = true;
-        Table table = new Table("rrllrrrrrl", "rank", "pid", "host", "device", "bytes", "seconds", "view GB/s", "peers GB/s", "peak RSS", "verified");
+        Table table = new Table("rrllrrrrrl", "rank", "pid", "host", "device", "bytes", "seconds", "view GB/s", "peers GB/s", "peak RSS",
+                "verified");
         String backends;
         synchronized (results) {
             for (int rank = 0; rank < number; rank++) {
                 RankMessage.Result r = results.get(rank);
                 if (r == null) {
-                    throw new FailureException(1, "rank " + rank + " ended well and said nothing of what it found; something else writes to its standard output");
+                    throw new FailureException(1,
+                            "rank " + rank + " ended well and said nothing of what it found; something else writes to its standard output");
                 }
                 boolean hasView = !r.viewSha256().isEmpty();
                 boolean viewRight = !hasView || r.viewSha256().equals(expected);
                 boolean peersRight = r.peersSha256().equals(expected);
                 all &= viewRight && peersRight;
-                table.row(Integer.toString(rank), Long.toString(r.pid()), r.host(), r.device(), Long.toString(r.loadedBytes()), number("%.2f", r.seconds()),
-                        hasView ? speed(source, r.viewGigabytes()) : "no view", speed(source, r.peersGigabytes()), r.residentKibibytes() / 1024 + " MiB",
-                        viewRight && peersRight ? "yes" : "NO: wrong through " + (viewRight ? "the peers" : peersRight ? "the view" : "view and peers"));
+                table.row(Integer.toString(rank), Long.toString(r.pid()), r.host(), r.device(), Long.toString(r.loadedBytes()),
+                        number("%.2f", r.seconds()),
+                        hasView ? speed(source, r.viewGigabytes()) : "no view", speed(source, r.peersGigabytes()),
+                        r.residentKibibytes() / 1024 + " MiB",
+                        viewRight && peersRight ? "yes"
+                                : "NO: wrong through " + (viewRight ? "the peers" : peersRight ? "the view" : "view and peers"));
             }
             backends = results.values().stream().map(RankMessage.Result::backend).distinct().collect(Collectors.joining(", "));
         }
         System.out.println(source.path() + ": " + source.sizeBytes() + " bytes, SHA-256 " + expected);
-        System.out.println(number + (number == 1 ? " rank" : " ranks") + ", backend " + backends + (Backends.emulated() ? " (EMULATED libraries: says nothing about hardware)" : ""));
+        System.out.println(number + (number == 1 ? " rank" : " ranks") + ", backend " + backends
+                + (Backends.emulated() ? " (EMULATED libraries: says nothing about hardware)" : ""));
         table.print(System.out);
         return all;
     }

@@ -132,8 +132,10 @@ final class RunRank {
             // All close together, and rank 0 may have had a file to write.
             barrier(memory, tensor, memory.group().timeout().plusSeconds(fileBytes / SLOWEST_BYTES_A_SECOND));
         }
-        return new RankMessage.Result(ProcessHandle.current().pid(), HostIdentity.local().name(), memory.backend(), memory.device(), ownBytes, (System.nanoTime() - start) / 1e9,
-                hasView ? view.sha256() : "", view.gigabytesPerSecond(), peers.sha256(), peers.gigabytesPerSecond(), peakResidentKibibytes());
+        return new RankMessage.Result(ProcessHandle.current().pid(), HostIdentity.local().name(), memory.backend(), memory.device(),
+                ownBytes, (System.nanoTime() - start) / 1e9,
+                hasView ? view.sha256() : "", view.gigabytesPerSecond(), peers.sha256(), peers.gigabytesPerSecond(),
+                peakResidentKibibytes());
     }
 
     /** {@return how much of the file is in a rank's buffer} */
@@ -151,7 +153,8 @@ final class RunRank {
                 ByteBuffer buffer = target.asByteBuffer();
                 while (buffer.hasRemaining()) {
                     if (channel.read(buffer, from + done + buffer.position()) < 0) {
-                        throw new FailureException(1, "the input " + input + " has changed: it had " + fileBytes + " bytes when the run began, and has " + channel.size() + " now. Share a file that nobody writes");
+                        throw new FailureException(1, "the input " + input + " has changed: it had " + fileBytes
+                                + " bytes when the run began, and has " + channel.size() + " now. Share a file that nobody writes");
                     }
                 }
                 if (!direct) {
@@ -230,7 +233,10 @@ final class RunRank {
 
     private static long peakResidentKibibytes() throws IOException {
         try (var lines = Files.lines(Path.of("/proc/self/status"))) {
-            return lines.filter(line -> line.startsWith("VmHWM:")).mapToLong(line -> Long.parseLong(line.replaceAll("\\D", ""))).findFirst().orElse(0);
+            return lines.filter(line -> line.startsWith("VmHWM:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+                    .findFirst()
+                    .orElse(0);
         }
     }
 }

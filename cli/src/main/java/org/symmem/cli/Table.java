@@ -29,7 +29,8 @@ final class Table {
                 int at = column;
                 int width = rows.stream().mapToInt(other -> other.get(at).length()).max().orElse(0);
                 String space = " ".repeat(width - row.get(column).length());
-                line.append(column == 0 ? "" : "  ").append(alignment.charAt(column) == 'r' ? space + row.get(column) : row.get(column) + space);
+                line.append(column == 0 ? "" : "  ")
+                        .append(alignment.charAt(column) == 'r' ? space + row.get(column) : row.get(column) + space);
             }
             out.println(line.toString().stripTrailing());
         }

@@ -27,17 +27,13 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Judges a backend by the rules. */
-@Command(
-        name = "tck",
-        description = {
-            "Judge a backend by the rules of docs/SPEC.md.",
-            "%nEach rule is run by N processes. A rule that does not apply, because the backend lacks a capability or there are too few ranks, is skipped with the reason. "
-                    + "The report is a page for people (report.html) and JUnit's XML for machines, beside the output of the ranks."
-        },
-        footerHeading = "%nExamples:%n",
-        footer = {"  symmem tck --backend host --ranks 3", "  symmem tck --rule SM-SYNC-3 --rule SM-LIFE-1", "  symmem tck --backend cuda --require --report build/tck"},
-        exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:no rule failed, and at least one passed", "1:a rule failed, or none applied", "2:an option is wrong"})
+@Command(name = "tck", description = {
+    "Judge a backend by the rules of docs/SPEC.md.",
+    "%nEach rule is run by N processes. A rule that does not apply, because the backend lacks a capability or there are too few ranks, is skipped with the reason. "
+            + "The report is a page for people (report.html) and JUnit's XML for machines, beside the output of the ranks."
+}, footerHeading = "%nExamples:%n", footer = {"  symmem tck --backend host --ranks 3", "  symmem tck --rule SM-SYNC-3 --rule SM-LIFE-1",
+    "  symmem tck --backend cuda --require --report build/tck"}, exitCodeListHeading = "%nExit codes:%n", exitCodeList = {
+        "0:no rule failed, and at least one passed", "1:a rule failed, or none applied", "2:an option is wrong"})
 final class TckCommand implements Callable<Integer> {
     @Mixin
     private Ranks ranks;
@@ -72,7 +68,8 @@ final class TckCommand implements Callable<Integer> {
         }
         TckReport summary = new TckReport(backend, number);
         LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request().selectors(selected).build();
-        LauncherFactory.create().execute(request, summary, new LegacyXmlReportGeneratingListener(report, new PrintWriter(System.err, true)));
+        LauncherFactory.create()
+                .execute(request, summary, new LegacyXmlReportGeneratingListener(report, new PrintWriter(System.err, true)));
         Path page = report.resolve("report.html");
         Files.writeString(page, summary.page());
         System.out.println("report: " + page + ", " + report.resolve("TEST-junit-jupiter.xml"));
@@ -103,7 +100,8 @@ final class TckCommand implements Callable<Integer> {
     private void requireKnownBackend() {
         List<String> known = SymmetricMemory.providers().stream().map(ProviderReport::name).toList();
         if (!known.contains(backend)) {
-            throw new UsageException("backend \"" + backend + "\" is unknown; known are " + String.join(", ", known) + ". Is its jar on the class path?");
+            throw new UsageException(
+                    "backend \"" + backend + "\" is unknown; known are " + String.join(", ", known) + ". Is its jar on the class path?");
         }
     }
 }

@@ -14,6 +14,7 @@ final class Version implements IVersionProvider {
         try (InputStream in = Objects.requireNonNull(Version.class.getResourceAsStream("version.properties"))) {
             properties.load(in);
         }
-        return new String[] {"symmem " + properties.getProperty("version") + " (Java " + Runtime.version() + ", " + System.getProperty("os.name") + " " + System.getProperty("os.arch") + ")"};
+        return new String[]{"symmem " + properties.getProperty("version") + " (Java " + Runtime.version() + ", "
+                + System.getProperty("os.name") + " " + System.getProperty("os.arch") + ")"};
     }
 }

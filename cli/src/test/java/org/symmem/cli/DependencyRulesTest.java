@@ -19,40 +19,68 @@ class DependencyRulesTest {
     private static final String[] BACKENDS = {"org.symmem.host..", "org.symmem.cuda..", "org.symmem.nccl..", "org.symmem.nvshmem.."};
 
     @ArchTest
-    static final ArchRule theApiKnowsTheJdkAlone = classes().that().resideInAnyPackage(API)
-            .should().onlyDependOnClassesThat().resideInAnyPackage(all(JDK, API));
+    static final ArchRule theApiKnowsTheJdkAlone = classes().that()
+            .resideInAnyPackage(API)
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(all(JDK, API));
 
     @ArchTest
-    static final ArchRule rendezvousKnowsTheApiAlone = classes().that().resideInAnyPackage(RENDEZVOUS)
-            .should().onlyDependOnClassesThat().resideInAnyPackage(all(JDK, API, RENDEZVOUS));
+    static final ArchRule rendezvousKnowsTheApiAlone = classes().that()
+            .resideInAnyPackage(RENDEZVOUS)
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(all(JDK, API, RENDEZVOUS));
 
     @ArchTest
-    static final ArchRule theHostBackendKnowsApiAndRendezvousAlone = classes().that().resideInAPackage("org.symmem.host..")
-            .should().onlyDependOnClassesThat().resideInAnyPackage(all(JDK, API, RENDEZVOUS, new String[] {"org.symmem.host.."}));
+    static final ArchRule theHostBackendKnowsApiAndRendezvousAlone = classes().that()
+            .resideInAPackage("org.symmem.host..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(all(JDK, API, RENDEZVOUS, new String[]{"org.symmem.host.."}));
 
     @ArchTest
-    static final ArchRule backendsKnowNothingOfTheProjectButApiAndRendezvous = classes().that().resideInAnyPackage(BACKENDS)
-            .should().onlyDependOnClassesThat(resideOutsideOfPackages("org.symmem..").or(resideInAnyPackage(all(API, RENDEZVOUS, BACKENDS))));
+    static final ArchRule backendsKnowNothingOfTheProjectButApiAndRendezvous = classes().that()
+            .resideInAnyPackage(BACKENDS)
+            .should()
+            .onlyDependOnClassesThat(resideOutsideOfPackages("org.symmem..").or(resideInAnyPackage(all(API, RENDEZVOUS, BACKENDS))));
 
     @ArchTest
     static final ArchRule noBackendKnowsAnother = com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices()
-            .matching("org.symmem.(host|cuda|nccl|nvshmem)..").should().notDependOnEachOther();
+            .matching("org.symmem.(host|cuda|nccl|nvshmem)..")
+            .should()
+            .notDependOnEachOther();
 
     @ArchTest
-    static final ArchRule theKitKnowsNoBackend = classes().that().resideInAPackage("org.symmem.tck..")
-            .should().onlyDependOnClassesThat().resideInAnyPackage(all(JDK, API, RENDEZVOUS, new String[] {"org.symmem.tck..", "org.junit.jupiter..", "org.opentest4j..", "org.apiguardian.."}));
+    static final ArchRule theKitKnowsNoBackend = classes().that()
+            .resideInAPackage("org.symmem.tck..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(all(JDK, API, RENDEZVOUS,
+                    new String[]{"org.symmem.tck..", "org.junit.jupiter..", "org.opentest4j..", "org.apiguardian.."}));
 
     @ArchTest
-    static final ArchRule collectivesKnowTheApiAlone = classes().that().resideInAPackage("org.symmem.collectives..")
-            .should().onlyDependOnClassesThat().resideInAnyPackage(all(JDK, API, new String[] {"org.symmem.collectives.."})).allowEmptyShould(true);
+    static final ArchRule collectivesKnowTheApiAlone = classes().that()
+            .resideInAPackage("org.symmem.collectives..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(all(JDK, API, new String[]{"org.symmem.collectives.."}))
+            .allowEmptyShould(true);
 
     @ArchTest
-    static final ArchRule programsKnowTheApiAndCollectivesAlone = classes().that().resideInAPackage("org.symmem.program..")
-            .should().onlyDependOnClassesThat(resideOutsideOfPackages("org.symmem..").or(resideInAnyPackage(all(API, new String[] {"org.symmem.program..", "org.symmem.collectives.."})))).allowEmptyShould(true);
+    static final ArchRule programsKnowTheApiAndCollectivesAlone = classes().that()
+            .resideInAPackage("org.symmem.program..")
+            .should()
+            .onlyDependOnClassesThat(resideOutsideOfPackages("org.symmem..")
+                    .or(resideInAnyPackage(all(API, new String[]{"org.symmem.program..", "org.symmem.collectives.."}))))
+            .allowEmptyShould(true);
 
     @ArchTest
-    static final ArchRule nobodyKnowsTheCommandLine = noClasses().that().resideOutsideOfPackage("org.symmem.cli..")
-            .should().dependOnClassesThat().resideInAPackage("org.symmem.cli..");
+    static final ArchRule nobodyKnowsTheCommandLine = noClasses().that()
+            .resideOutsideOfPackage("org.symmem.cli..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.symmem.cli..");
 
     private static String[] all(String[]... groups) {
         return java.util.Arrays.stream(groups).flatMap(java.util.Arrays::stream).toArray(String[]::new);

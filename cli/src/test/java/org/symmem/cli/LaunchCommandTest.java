@@ -16,7 +16,8 @@ class LaunchCommandTest {
                 "echo $RANK of $WORLD_SIZE, $LOCAL_RANK of $LOCAL_WORLD_SIZE, $MASTER_ADDR, $TORCHELASTIC_USE_AGENT_STORE; printf unended >&2");
 
         assertThat(result.exitCode()).as(result.err()).isZero();
-        assertThat(result.out().lines()).containsExactlyInAnyOrder("[0] 0 of 3, 0 of 3, 127.0.0.1, True", "[1] 1 of 3, 1 of 3, 127.0.0.1, True", "[2] 2 of 3, 2 of 3, 127.0.0.1, True");
+        assertThat(result.out().lines()).containsExactlyInAnyOrder("[0] 0 of 3, 0 of 3, 127.0.0.1, True",
+                "[1] 1 of 3, 1 of 3, 127.0.0.1, True", "[2] 2 of 3, 2 of 3, 127.0.0.1, True");
         assertThat(result.err().lines()).containsExactlyInAnyOrder("[0] unended", "[1] unended", "[2] unended");
     }
 
@@ -34,7 +35,8 @@ class LaunchCommandTest {
 
     @Test
     void aRankThatIgnoresTheRequestToEndIsKilled() {
-        Symmem.Result result = Symmem.here("launch", "--ranks", "2", "--", "sh", "-c", "trap '' TERM; [ $RANK = 0 ] && kill -9 $$; sleep 100; sleep 100");
+        Symmem.Result result = Symmem.here("launch", "--ranks", "2", "--", "sh", "-c",
+                "trap '' TERM; [ $RANK = 0 ] && kill -9 $$; sleep 100; sleep 100");
 
         assertThat(result.exitCode()).isEqualTo(137);
         assertThat(result.err()).contains("rank 0 (process ", "signal 9 (SIGKILL)");
@@ -48,7 +50,8 @@ class LaunchCommandTest {
 
     @Test
     void theKernelEndsTheRanksOfALauncherThatIsKilled(@TempDir Path prints) throws Exception {
-        assumeTrue(Files.isExecutable(Path.of("/usr/bin/setpriv")) || Files.isExecutable(Path.of("/bin/setpriv")), "setpriv is not installed");
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/setpriv")) || Files.isExecutable(Path.of("/bin/setpriv")),
+                "setpriv is not installed");
         Symmem.Running running = Symmem.start(prints, "launch", "--", "sleep", "100");
         var ranks = running.ranks(2, "sleep");
 

@@ -25,10 +25,15 @@ class ProvidersTest {
 
     @Test
     void providersAreFoundOnTheModulePath() throws Exception {
-        Path[] path = Stream.of(SymmetricMemory.class, LocalLauncher.class, HostBackendProvider.class).map(ProvidersTest::placeOf).toArray(Path[]::new);
+        Path[] path = Stream.of(SymmetricMemory.class, LocalLauncher.class, HostBackendProvider.class)
+                .map(ProvidersTest::placeOf)
+                .toArray(Path[]::new);
         // Nobody asks for the backend and the connector by name: that the API uses their services brings them in.
-        Configuration configuration = ModuleLayer.boot().configuration().resolveAndBind(ModuleFinder.of(path), ModuleFinder.of(), Set.of("org.symmem"));
-        ModuleLayer.Controller controller = ModuleLayer.defineModulesWithOneLoader(configuration, List.of(ModuleLayer.boot()), ClassLoader.getPlatformClassLoader());
+        Configuration configuration = ModuleLayer.boot()
+                .configuration()
+                .resolveAndBind(ModuleFinder.of(path), ModuleFinder.of(), Set.of("org.symmem"));
+        ModuleLayer.Controller controller = ModuleLayer.defineModulesWithOneLoader(configuration, List.of(ModuleLayer.boot()),
+                ClassLoader.getPlatformClassLoader());
         ModuleLayer layer = controller.layer();
         assertThat(layer.modules()).extracting(Module::getName).contains("org.symmem", "org.symmem.rendezvous", "org.symmem.host");
         controller.enableNativeAccess(layer.findModule("org.symmem.rendezvous").orElseThrow());

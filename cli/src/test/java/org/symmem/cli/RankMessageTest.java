@@ -16,7 +16,8 @@ class RankMessageTest {
 
         assertThat(line.text()).isEqualTo("half a line");
         assertThat(line.message()).contains(message);
-        assertThat(RankMessage.in(printed(new RankMessage.Failure("why", "where"))).message()).contains(new RankMessage.Failure("why", "where"));
+        assertThat(RankMessage.in(printed(new RankMessage.Failure("why", "where"))).message())
+                .contains(new RankMessage.Failure("why", "where"));
         assertThat(RankMessage.in(printed(new RankMessage.Progress(3, 4))).message()).contains(new RankMessage.Progress(3, 4));
     }
 

@@ -37,7 +37,8 @@ class RunCommandTest {
         Path output = folder.resolve("output");
         Files.writeString(output, "what was there before");
 
-        Symmem.Result result = Symmem.here("run", "--ranks", Integer.toString(ranks), "--input", input.toString(), "--output", output.toString());
+        Symmem.Result result = Symmem.here("run", "--ranks", Integer.toString(ranks), "--input", input.toString(), "--output",
+                output.toString());
 
         assertThat(result.exitCode()).as(result.err()).isZero();
         assertThat(result.out().lines().filter(line -> line.endsWith("  yes"))).hasSize(ranks);
@@ -97,7 +98,8 @@ class RunCommandTest {
         InputFile input = InputFile.at(fileOf(5000));
         Files.writeString(input.path(), "other");
 
-        assertThat(org.assertj.core.api.Assertions.catchThrowable(input::requireUnchanged)).hasMessageContaining("has changed while it was shared: it had 5000 bytes");
+        assertThat(org.assertj.core.api.Assertions.catchThrowable(input::requireUnchanged))
+                .hasMessageContaining("has changed while it was shared: it had 5000 bytes");
         assertThat(org.assertj.core.api.Assertions.catchThrowable(input::sha256)).hasMessageContaining("5 could be read");
     }
 

@@ -49,7 +49,12 @@ final class Symmem {
         List<ProcessHandle> ranks(int number, String program) throws InterruptedException, IOException {
             long deadline = System.nanoTime() + 30_000_000_000L;
             while (true) {
-                List<ProcessHandle> ranks = process.descendants().filter(rank -> rank.info().commandLine().orElse("").matches("(?s).*java.*" + Pattern.quote(program) + ".*|\\S*" + Pattern.quote(program) + " .*")).toList();
+                List<ProcessHandle> ranks = process.descendants()
+                        .filter(rank -> rank.info()
+                                .commandLine()
+                                .orElse("")
+                                .matches("(?s).*java.*" + Pattern.quote(program) + ".*|\\S*" + Pattern.quote(program) + " .*"))
+                        .toList();
                 if (ranks.size() == number) {
                     return ranks;
                 }
@@ -62,7 +67,8 @@ final class Symmem {
     }
 
     static Running start(Path folder, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-cp",
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-cp",
                 System.getProperty("java.class.path"), Main.class.getName()));
         command.addAll(List.of(arguments));
         File out = Files.createTempFile(folder, "out", ".txt").toFile();

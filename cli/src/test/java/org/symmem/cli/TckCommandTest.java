@@ -33,7 +33,8 @@ class TckCommandTest {
     @Test
     void wrongNamesAreWrongUsageAndLeaveNothing() throws Exception {
         String report = folder.resolve("report").toString();
-        assertThat(Symmem.here("tck", "--report", report, "--rule", "SM-CAP-99").err()).contains("SM-CAP-99 is unknown; known are ", "SM-SYNC-3");
+        assertThat(Symmem.here("tck", "--report", report, "--rule", "SM-CAP-99").err()).contains("SM-CAP-99 is unknown; known are ",
+                "SM-SYNC-3");
         assertThat(Symmem.here("tck", "--report", report, "--backend", "nope").exitCode()).isEqualTo(2);
         try (var files = Files.list(folder)) {
             assertThat(files).isEmpty();

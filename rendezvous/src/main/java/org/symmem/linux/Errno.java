@@ -20,10 +20,14 @@ final class Errno {
 
     private static final Map<Integer, String> NAMES = Map.ofEntries(
             Map.entry(EPERM, "EPERM"), Map.entry(2, "ENOENT"), Map.entry(ESRCH, "ESRCH"), Map.entry(EINTR, "EINTR"), Map.entry(5, "EIO"),
-            Map.entry(9, "EBADF"), Map.entry(EAGAIN, "EAGAIN"), Map.entry(ENOMEM, "ENOMEM"), Map.entry(13, "EACCES"), Map.entry(14, "EFAULT"),
-            Map.entry(16, "EBUSY"), Map.entry(17, "EEXIST"), Map.entry(22, "EINVAL"), Map.entry(ENFILE, "ENFILE"), Map.entry(EMFILE, "EMFILE"),
-            Map.entry(EFBIG, "EFBIG"), Map.entry(ENOSPC, "ENOSPC"), Map.entry(32, "EPIPE"), Map.entry(36, "ENAMETOOLONG"), Map.entry(ENOSYS, "ENOSYS"),
-            Map.entry(75, "EOVERFLOW"), Map.entry(98, "EADDRINUSE"), Map.entry(104, "ECONNRESET"), Map.entry(109, "ETOOMANYREFS"), Map.entry(ETIMEDOUT, "ETIMEDOUT"),
+            Map.entry(9, "EBADF"), Map.entry(EAGAIN, "EAGAIN"), Map.entry(ENOMEM, "ENOMEM"), Map.entry(13, "EACCES"),
+            Map.entry(14, "EFAULT"),
+            Map.entry(16, "EBUSY"), Map.entry(17, "EEXIST"), Map.entry(22, "EINVAL"), Map.entry(ENFILE, "ENFILE"),
+            Map.entry(EMFILE, "EMFILE"),
+            Map.entry(EFBIG, "EFBIG"), Map.entry(ENOSPC, "ENOSPC"), Map.entry(32, "EPIPE"), Map.entry(36, "ENAMETOOLONG"),
+            Map.entry(ENOSYS, "ENOSYS"),
+            Map.entry(75, "EOVERFLOW"), Map.entry(98, "EADDRINUSE"), Map.entry(104, "ECONNRESET"), Map.entry(109, "ETOOMANYREFS"),
+            Map.entry(ETIMEDOUT, "ETIMEDOUT"),
             Map.entry(111, "ECONNREFUSED"), Map.entry(115, "EINPROGRESS"));
     private static final Set<Integer> LIMITS = Set.of(ENOMEM, ENFILE, EMFILE, EFBIG, ENOSPC);
 

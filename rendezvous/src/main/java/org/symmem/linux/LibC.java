@@ -228,7 +228,8 @@ public final class LibC {
     static int accept4(int fd, int flags, String purpose) {
         try {
             MemorySegment state = STATE.get();
-            return unlessBlocked((int) Accept4.HANDLE.invokeExact(state, fd, MemorySegment.NULL, MemorySegment.NULL, flags), "accept4", state, purpose);
+            return unlessBlocked((int) Accept4.HANDLE.invokeExact(state, fd, MemorySegment.NULL, MemorySegment.NULL, flags), "accept4",
+                    state, purpose);
         } catch (Throwable e) {
             throw rethrown(e);
         }
@@ -335,7 +336,8 @@ public final class LibC {
     /** Wakes all who sleep for a word. */
     public static void futexWake(MemorySegment word) {
         try {
-            long ignored = (long) Futex.HANDLE.invokeExact(STATE.get(), SYS_FUTEX, word, FUTEX_WAKE, Integer.MAX_VALUE, MemorySegment.NULL, MemorySegment.NULL, 0);
+            long ignored = (long) Futex.HANDLE.invokeExact(STATE.get(), SYS_FUTEX, word, FUTEX_WAKE, Integer.MAX_VALUE, MemorySegment.NULL,
+                    MemorySegment.NULL, 0);
         } catch (Throwable e) {
             throw rethrown(e);
         }
@@ -374,9 +376,11 @@ public final class LibC {
 
     private static String remedy(int errno) {
         return switch (errno) {
-            case Errno.EMFILE -> ". This process has too many open descriptors" + limit("Max open files") + ": close what is not needed, or raise ulimit -n";
+            case Errno.EMFILE ->
+                ". This process has too many open descriptors" + limit("Max open files") + ": close what is not needed, or raise ulimit -n";
             case Errno.ENFILE -> ". The host has too many open files: raise fs.file-max";
-            case Errno.ENOMEM -> ". Memory or address space does not suffice" + limit("Max address space") + ": ask for less, free some, or raise ulimit -v, vm.max_map_count or the container's limit";
+            case Errno.ENOMEM -> ". Memory or address space does not suffice" + limit("Max address space")
+                    + ": ask for less, free some, or raise ulimit -v, vm.max_map_count or the container's limit";
             case Errno.EFBIG -> ". A limit of file sizes was reached" + limit("Max file size") + ": raise ulimit -f";
             case Errno.ENOSPC -> ". No space is left for shared memory: free some or raise the container's limit";
             default -> "";
@@ -385,7 +389,8 @@ public final class LibC {
 
     private static String limit(String name) {
         try {
-            return Files.readAllLines(Path.of("/proc/self/limits")).stream()
+            return Files.readAllLines(Path.of("/proc/self/limits"))
+                    .stream()
                     .filter(line -> line.startsWith(name))
                     .map(line -> " (limit now " + line.substring(name.length()).strip().split(" +")[0] + ")")
                     .findFirst()
@@ -436,11 +441,13 @@ public final class LibC {
     }
 
     private static final class Fcntl {
-        static final MethodHandle HANDLE = function("fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
+        static final MethodHandle HANDLE = function("fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
+                Linker.Option.firstVariadicArg(2));
     }
 
     private static final class Mmap {
-        static final MethodHandle HANDLE = function("mmap", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
+        static final MethodHandle HANDLE = function("mmap",
+                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
     }
 
     private static final class Munmap {
@@ -480,7 +487,8 @@ public final class LibC {
     }
 
     private static final class Getsockopt {
-        static final MethodHandle HANDLE = function("getsockopt", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
+        static final MethodHandle HANDLE = function("getsockopt",
+                FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
     }
 
     private static final class Poll {
@@ -492,10 +500,13 @@ public final class LibC {
     }
 
     private static final class Syscall3 {
-        static final MethodHandle HANDLE = function("syscall", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG), Linker.Option.firstVariadicArg(1));
+        static final MethodHandle HANDLE = function("syscall", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
+                Linker.Option.firstVariadicArg(1));
     }
 
     private static final class Futex {
-        static final MethodHandle HANDLE = function("syscall", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT), Linker.Option.firstVariadicArg(1));
+        static final MethodHandle HANDLE = function("syscall",
+                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT),
+                Linker.Option.firstVariadicArg(1));
     }
 }

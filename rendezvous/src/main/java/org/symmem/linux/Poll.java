@@ -51,7 +51,8 @@ public final class Poll {
                 array.set(ValueLayout.JAVA_INT, i * BYTES, descriptors.get(i));
                 array.set(ValueLayout.JAVA_SHORT, i * BYTES + EVENTS, events);
             }
-            LibC.poll(array, descriptors.size(), (int) Math.min(Integer.MAX_VALUE, Math.ceilDiv(timeoutNanos, 1_000_000L)), "waiting for descriptors");
+            LibC.poll(array, descriptors.size(), (int) Math.min(Integer.MAX_VALUE, Math.ceilDiv(timeoutNanos, 1_000_000L)),
+                    "waiting for descriptors");
             Set<Integer> ready = new HashSet<>();
             for (int i = 0; i < descriptors.size(); i++) {
                 if ((array.get(ValueLayout.JAVA_SHORT, i * BYTES + RETURNED) & wanted) != 0) {

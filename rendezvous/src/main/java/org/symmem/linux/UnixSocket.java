@@ -103,9 +103,11 @@ public final class UnixSocket implements AutoCloseable {
     private static UnixSocket named(String name, AddressUse use) {
         byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
         if (bytes.length > LONGEST_NAME) {
-            throw new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE, "the socket name @" + name + " has " + bytes.length + " bytes; at most " + LONGEST_NAME + " are possible");
+            throw new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE,
+                    "the socket name @" + name + " has " + bytes.length + " bytes; at most " + LONGEST_NAME + " are possible");
         }
-        UnixSocket socket = new UnixSocket(new Descriptor(LibC.socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, "making a unix socket"), "unix socket @" + name));
+        UnixSocket socket = new UnixSocket(new Descriptor(
+                LibC.socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, "making a unix socket"), "unix socket @" + name));
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment address = arena.allocate(SUN_BYTES, 8);
             address.set(ValueLayout.JAVA_SHORT, 0, (short) AF_UNIX);
@@ -176,8 +178,10 @@ public final class UnixSocket implements AutoCloseable {
             if ((flags & (MSG_CTRUNC | MSG_TRUNC)) != 0) {
                 received.close();
                 throw (flags & MSG_CTRUNC) != 0
-                        ? new SymmetricMemoryException(ErrorCode.RESOURCE_LIMIT, "descriptors of a peer's message were lost, since this process may open no more: close what is not needed, or raise ulimit -n")
-                        : new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE, "a peer's message is longer than the " + mostBytes + " bytes that were expected");
+                        ? new SymmetricMemoryException(ErrorCode.RESOURCE_LIMIT,
+                                "descriptors of a peer's message were lost, since this process may open no more: close what is not needed, or raise ulimit -n")
+                        : new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE,
+                                "a peer's message is longer than the " + mostBytes + " bytes that were expected");
             }
             return Optional.of(received);
         }

@@ -31,7 +31,8 @@ record Contribution(String step, int worldSize, byte[] bytes) {
     static void compareWorldSizes(String group, int rank, int worldSize, Iterable<Contribution> contributions) {
         for (Contribution contribution : contributions) {
             if (contribution.worldSize() != worldSize) {
-                throw new RanksDisagreeException("ranks of group " + group + " disagree on the world size: rank " + rank + " was told " + worldSize + ", another " + contribution.worldSize()
+                throw new RanksDisagreeException("ranks of group " + group + " disagree on the world size: rank " + rank + " was told "
+                        + worldSize + ", another " + contribution.worldSize()
                         + ". Start every rank with the same WORLD_SIZE");
             }
         }
@@ -40,8 +41,11 @@ record Contribution(String step, int worldSize, byte[] bytes) {
     /** {@return the bytes of all ranks; throws on every rank alike if they are at different steps} */
     static List<byte[]> ofOneStep(String group, List<Contribution> all) {
         if (all.stream().map(Contribution::step).distinct().count() > 1) {
-            String steps = IntStream.range(0, all.size()).mapToObj(rank -> "rank " + rank + ": " + all.get(rank).step()).collect(Collectors.joining("; "));
-            throw new RanksDisagreeException("ranks of group " + group + " are at different steps: " + steps + ". Every rank must make the same collective calls in the same order");
+            String steps = IntStream.range(0, all.size())
+                    .mapToObj(rank -> "rank " + rank + ": " + all.get(rank).step())
+                    .collect(Collectors.joining("; "));
+            throw new RanksDisagreeException("ranks of group " + group + " are at different steps: " + steps
+                    + ". Every rank must make the same collective calls in the same order");
         }
         return all.stream().map(Contribution::bytes).toList();
     }

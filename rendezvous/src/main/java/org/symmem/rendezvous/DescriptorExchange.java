@@ -46,7 +46,8 @@ public abstract sealed class DescriptorExchange implements AutoCloseable permits
             return switch (setting) {
                 case "socket" -> SOCKET;
                 case "pidfd" -> PIDFD;
-                default -> throw new SymmetricMemoryException(ErrorCode.SETTING, Settings.DESCRIPTORS_PROPERTY + " (or " + Settings.DESCRIPTORS_VARIABLE + ") is \"" + setting + "\"; it is socket or pidfd");
+                default -> throw new SymmetricMemoryException(ErrorCode.SETTING, Settings.DESCRIPTORS_PROPERTY + " (or "
+                        + Settings.DESCRIPTORS_VARIABLE + ") is \"" + setting + "\"; it is socket or pidfd");
             };
         }
     }
@@ -88,10 +89,12 @@ public abstract sealed class DescriptorExchange implements AutoCloseable permits
         }).stream().map(message -> Wire.read(message, in -> new Place(Way.valueOf(in.readUTF()), in.readUTF(), in.readUTF()))).toList();
         if (places.stream().map(Place::bootId).distinct().count() > 1) {
             throw new RanksDisagreeException("ranks are on different hosts, between which descriptors cannot be handed over: "
-                    + places.stream().map(place -> place.host() + " (" + place.bootId() + ")").collect(Collectors.joining(", ")) + ", in rank order. Use a group for each host");
+                    + places.stream().map(place -> place.host() + " (" + place.bootId() + ")").collect(Collectors.joining(", "))
+                    + ", in rank order. Use a group for each host");
         }
         if (places.stream().map(Place::way).distinct().count() > 1) {
-            throw new RanksDisagreeException("ranks hand over descriptors in different ways: " + places.stream().map(place -> place.way().name()).collect(Collectors.joining(", "))
+            throw new RanksDisagreeException("ranks hand over descriptors in different ways: "
+                    + places.stream().map(place -> place.way().name()).collect(Collectors.joining(", "))
                     + ", in rank order. Give all the same " + Settings.DESCRIPTORS_PROPERTY);
         }
         return places.getFirst().way();

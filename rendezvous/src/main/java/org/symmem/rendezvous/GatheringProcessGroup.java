@@ -54,14 +54,18 @@ final class GatheringProcessGroup implements ProcessGroup {
         if (closed) {
             throw new IllegalStateException("closed: " + this);
         }
-        List<Contribution> all = gather.gather(new Contribution(step, worldSize, contribution).toBytes(), stepTimeout).stream().map(Contribution::from).toList();
+        List<Contribution> all = gather.gather(new Contribution(step, worldSize, contribution).toBytes(), stepTimeout)
+                .stream()
+                .map(Contribution::from)
+                .toList();
         Contribution.compareWorldSizes(name, rank, worldSize, all);
         return Contribution.ofOneStep(name, all);
     }
 
     @Override
     public ProcessGroup subgroup(int... ranks) {
-        throw new UnsupportedOperationException(this + " meets by its engine's all-gather, which takes all ranks: make groups of some ranks over a store (ProcessGroup.of)");
+        throw new UnsupportedOperationException(this
+                + " meets by its engine's all-gather, which takes all ranks: make groups of some ranks over a store (ProcessGroup.of)");
     }
 
     @Override

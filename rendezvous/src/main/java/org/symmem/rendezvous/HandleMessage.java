@@ -45,8 +45,15 @@ record HandleMessage(int kind, int sender, long sequence, byte[] body) {
     static final int MOST_DESCRIPTORS = 16;
 
     byte[] toBytes() {
-        return ByteBuffer.allocate(BODY_OFFSET + body.length).order(ByteOrder.LITTLE_ENDIAN)
-                .putInt(MAGIC).putInt(VERSION).putInt(kind).putInt(sender).putLong(sequence).put(body).array();
+        return ByteBuffer.allocate(BODY_OFFSET + body.length)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(MAGIC)
+                .putInt(VERSION)
+                .putInt(kind)
+                .putInt(sender)
+                .putLong(sequence)
+                .put(body)
+                .array();
     }
 
     /**

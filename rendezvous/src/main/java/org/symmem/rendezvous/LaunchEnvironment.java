@@ -32,16 +32,20 @@ record LaunchEnvironment(int rank, int worldSize, int localRank, Optional<Addres
 
     static LaunchEnvironment of(Map<String, String> variables) {
         Names names = LAUNCHERS.stream()
-                .filter(launcher -> variables.containsKey(launcher.rank()) || variables.containsKey(launcher.worldSize()) && launcher == LAUNCHERS.getFirst())
+                .filter(launcher -> variables.containsKey(launcher.rank())
+                        || variables.containsKey(launcher.worldSize()) && launcher == LAUNCHERS.getFirst())
                 .findFirst()
-                .orElseThrow(() -> wrong("RANK is not set, nor is OMPI_COMM_WORLD_RANK or SLURM_PROCID: no launcher has said which rank this process is. Start it with symmem launch, torchrun, mpirun or srun, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, for instance RANK=0 WORLD_SIZE=1"));
+                .orElseThrow(() -> wrong(
+                        "RANK is not set, nor is OMPI_COMM_WORLD_RANK or SLURM_PROCID: no launcher has said which rank this process is. Start it with symmem launch, torchrun, mpirun or srun, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, for instance RANK=0 WORLD_SIZE=1"));
         int worldSize = number(variables, names.worldSize(), names.launcher(), 1, 1 << 20);
         int rank = number(variables, names.rank(), names.launcher(), 0, worldSize - 1);
-        int localRank = variables.containsKey(names.localRank()) ? number(variables, names.localRank(), names.launcher(), 0, worldSize - 1) : rank;
+        int localRank = variables.containsKey(names.localRank()) ? number(variables, names.localRank(), names.launcher(), 0, worldSize - 1)
+                : rank;
         String run = variables.getOrDefault("TORCHELASTIC_RUN_ID", variables.getOrDefault("SLURM_JOB_ID", "job"));
         String restart = variables.getOrDefault("TORCHELASTIC_RESTART_COUNT", "0");
         boolean agentStore = variables.getOrDefault("TORCHELASTIC_USE_AGENT_STORE", "").equalsIgnoreCase("true");
-        return new LaunchEnvironment(rank, worldSize, localRank, address(variables, worldSize), agentStore, "symmem/" + run + "/" + restart);
+        return new LaunchEnvironment(rank, worldSize, localRank, address(variables, worldSize), agentStore,
+                "symmem/" + run + "/" + restart);
     }
 
     private static Optional<Address> address(Map<String, String> variables, int worldSize) {
@@ -50,7 +54,8 @@ record LaunchEnvironment(int rank, int worldSize, int localRank, Optional<Addres
         }
         String host = variables.get("MASTER_ADDR");
         if (host == null || host.isBlank()) {
-            throw wrong("MASTER_ADDR is not set: it is the host on which rank 0 serves the store, for instance MASTER_ADDR=127.0.0.1; torchrun sets it, under mpirun and srun it is yours to set");
+            throw wrong(
+                    "MASTER_ADDR is not set: it is the host on which rank 0 serves the store, for instance MASTER_ADDR=127.0.0.1; torchrun sets it, under mpirun and srun it is yours to set");
         }
         return Optional.of(new Address(host.strip(), number(variables, "MASTER_PORT", "torchrun or the user", 1, 65_535)));
     }

@@ -159,7 +159,8 @@ public final class LocalLauncher {
             end(started);
         });
         Runtime.getRuntime().addShutdownHook(atExit);
-        try (TcpStoreServer store = TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), StoreLimits.defaults())) {
+        try (TcpStoreServer store = TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                StoreLimits.defaults())) {
             for (int rank = 0; rank < ranks; rank++) {
                 List<String> ofRank = command.apply(rank);
                 synchronized (started) {
@@ -187,13 +188,16 @@ public final class LocalLauncher {
         }
         Map<String, String> variables = builder.environment();
         variables.putAll(environment);
-        variables.putAll(Map.of("RANK", Integer.toString(rank), "WORLD_SIZE", Integer.toString(ranks), "LOCAL_RANK", Integer.toString(rank), "LOCAL_WORLD_SIZE", Integer.toString(ranks),
+        variables.putAll(Map.of("RANK", Integer.toString(rank), "WORLD_SIZE", Integer.toString(ranks), "LOCAL_RANK", Integer.toString(rank),
+                "LOCAL_WORLD_SIZE", Integer.toString(ranks),
                 "MASTER_ADDR", "127.0.0.1", "MASTER_PORT", Integer.toString(storePort)));
         // PyTorch asks for the count of restarts as soon as it is told that an agent serves the store.
-        variables.putAll(Map.of("TORCHELASTIC_USE_AGENT_STORE", "True", "TORCHELASTIC_RESTART_COUNT", "0", "TORCHELASTIC_RUN_ID", "local-" + ProcessHandle.current().pid()));
+        variables.putAll(Map.of("TORCHELASTIC_USE_AGENT_STORE", "True", "TORCHELASTIC_RESTART_COUNT", "0", "TORCHELASTIC_RUN_ID",
+                "local-" + ProcessHandle.current().pid()));
         Process process = builder.start();
         Deque<String> lastLines = new ArrayDeque<>();
-        List<Thread> pumps = List.of(pump(rank, process.getInputStream(), false, lastLines), pump(rank, process.getErrorStream(), true, lastLines));
+        List<Thread> pumps = List.of(pump(rank, process.getInputStream(), false, lastLines),
+                pump(rank, process.getErrorStream(), true, lastLines));
         return new RankProcess(rank, process, lastLines, pumps);
     }
 
@@ -265,7 +269,9 @@ public final class LocalLauncher {
             throw new IllegalStateException("waiting for the ranks failed", e);
         }
         // A rank that was killed makes the others fail, and one of them may have been seen first.
-        Optional<RankProcess> killed = started.stream().filter(rank -> !rank.process().isAlive() && Outcome.isSignal(rank.process().exitValue())).findFirst();
+        Optional<RankProcess> killed = started.stream()
+                .filter(rank -> !rank.process().isAlive() && Outcome.isSignal(rank.process().exitValue()))
+                .findFirst();
         end(started);
         RankProcess failed = firstFailure.getNow(null);
         return failed == null ? new Outcome(OptionalInt.empty(), 0, 0, List.of()) : killed.orElse(failed).outcome();

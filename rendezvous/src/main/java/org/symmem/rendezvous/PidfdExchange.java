@@ -31,7 +31,8 @@ final class PidfdExchange extends DescriptorExchange {
     }
 
     static PidfdExchange among(Agreement agreement) {
-        List<Long> pids = agreement.step("announcing processes", () -> Wire.write(out -> out.writeLong(ProcessHandle.current().pid()))).stream()
+        List<Long> pids = agreement.step("announcing processes", () -> Wire.write(out -> out.writeLong(ProcessHandle.current().pid())))
+                .stream()
                 .map(message -> Wire.read(message, in -> in.readLong()))
                 .toList();
         Closers closers = new Closers();
@@ -39,7 +40,8 @@ final class PidfdExchange extends DescriptorExchange {
         try {
             agreement.check("opening the peers' processes", () -> {
                 for (int peer : others(agreement)) {
-                    processes.put(peer, closers.add(LibC.pidfdOpen(pids.get(peer), "opening process " + pids.get(peer) + " of rank " + peer)));
+                    processes.put(peer,
+                            closers.add(LibC.pidfdOpen(pids.get(peer), "opening process " + pids.get(peer) + " of rank " + peer)));
                 }
             });
             return new PidfdExchange(processes, closers);
@@ -54,7 +56,10 @@ final class PidfdExchange extends DescriptorExchange {
 
     @Override
     public void exchange(Agreement agreement, String step, Supplier<List<Descriptor>> own, byte[] note, Use use) {
-        List<Offer> offers = agreement.step("announcing descriptors", () -> offerOf(own.get(), note)).stream().map(message -> Wire.read(message, PidfdExchange::offer)).toList();
+        List<Offer> offers = agreement.step("announcing descriptors", () -> offerOf(own.get(), note))
+                .stream()
+                .map(message -> Wire.read(message, PidfdExchange::offer))
+                .toList();
         List<Received> received = new ArrayList<>();
         try {
             // The step ends on all ranks at once, so nobody closes what another has not fetched yet.
@@ -75,7 +80,8 @@ final class PidfdExchange extends DescriptorExchange {
         for (int i = 0; i < offer.numbers().length && !own; i++) {
             fetched.add(fetch(rank, offer.numbers()[i]));
             if (!fileBehind(fetched.getLast().fd()).equals(offer.files()[i])) {
-                throw new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE, "descriptor " + offer.numbers()[i] + " of rank " + rank + " is not the file any more that it was when it was announced");
+                throw new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE, "descriptor " + offer.numbers()[i] + " of rank " + rank
+                        + " is not the file any more that it was when it was announced");
             }
         }
     }
@@ -107,8 +113,11 @@ final class PidfdExchange extends DescriptorExchange {
             return LibC.pidfdGetfd(processes.get(rank).fd(), number, "fetching descriptor " + number + " of rank " + rank);
         } catch (NativeCallException e) {
             if (e.codeName().equals("EPERM")) {
-                throw new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE, "descriptors of rank " + rank + " may not be fetched: kernel.yama.ptrace_scope or the container's seccomp profile forbids it. Use "
-                        + Settings.DESCRIPTORS_PROPERTY + "=socket", e);
+                throw new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE,
+                        "descriptors of rank " + rank
+                                + " may not be fetched: kernel.yama.ptrace_scope or the container's seccomp profile forbids it. Use "
+                                + Settings.DESCRIPTORS_PROPERTY + "=socket",
+                        e);
             }
             throw e;
         }
@@ -119,7 +128,8 @@ final class PidfdExchange extends DescriptorExchange {
             Map<String, Object> file = Files.readAttributes(Path.of("/proc/self/fd/" + fd), "unix:dev,ino");
             return file.get("dev") + ":" + file.get("ino");
         } catch (IOException e) {
-            throw new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE, "descriptor " + fd + " cannot be looked at: " + e.getMessage(), e);
+            throw new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE,
+                    "descriptor " + fd + " cannot be looked at: " + e.getMessage(), e);
         }
     }
 
@@ -127,7 +137,10 @@ final class PidfdExchange extends DescriptorExchange {
     public synchronized Set<Integer> lostRanks() {
         List<Integer> ranks = List.copyOf(processes.keySet());
         // A process's descriptor becomes readable when the process ends (pidfd_open(2)).
-        return Poll.readable(ranks.stream().map(rank -> processes.get(rank).fd()).toList(), 0).stream().map(ranks::get).collect(Collectors.toSet());
+        return Poll.readable(ranks.stream().map(rank -> processes.get(rank).fd()).toList(), 0)
+                .stream()
+                .map(ranks::get)
+                .collect(Collectors.toSet());
     }
 
     @Override

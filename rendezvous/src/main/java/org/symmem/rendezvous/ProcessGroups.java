@@ -52,7 +52,8 @@ public final class ProcessGroups {
         try (closers) {
             store.set(farewell(launch, launch.rank()), new byte[0]);
             if (serves) {
-                store.await(java.util.stream.IntStream.range(0, launch.worldSize()).mapToObj(rank -> farewell(launch, rank)).toList(), FAREWELL);
+                store.await(java.util.stream.IntStream.range(0, launch.worldSize()).mapToObj(rank -> farewell(launch, rank)).toList(),
+                        FAREWELL);
             }
         } catch (SymmetricMemoryException e) {
             // The store went first; there is nobody left to say farewell to.

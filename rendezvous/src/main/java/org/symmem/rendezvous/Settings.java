@@ -33,7 +33,8 @@ final class Settings {
         } catch (NumberFormatException e) {
             // Said below, with the other wrong values.
         }
-        throw new SymmetricMemoryException(ErrorCode.SETTING, TIMEOUT_PROPERTY + " (or " + TIMEOUT_VARIABLE + ") is \"" + text + "\"; it is a number of seconds above 0, for instance 60 or 2.5");
+        throw new SymmetricMemoryException(ErrorCode.SETTING, TIMEOUT_PROPERTY + " (or " + TIMEOUT_VARIABLE + ") is \"" + text
+                + "\"; it is a number of seconds above 0, for instance 60 or 2.5");
     }
 
     /** {@return the setting, if the property or the variable is set} */

@@ -102,7 +102,10 @@ final class SocketExchange extends DescriptorExchange {
                     missing.removeAll(peers.keySet());
                     long leftNanos = deadline - System.nanoTime();
                     if (leftNanos <= 0) {
-                        throw new DeadlineException(ErrorCode.RANK_MISSING, "ranks " + missing + " did not connect to hand over descriptors within " + agreement.timeout().toMillis() + " ms; are they in this network namespace?", List.copyOf(missing));
+                        throw new DeadlineException(
+                                ErrorCode.RANK_MISSING, "ranks " + missing + " did not connect to hand over descriptors within "
+                                        + agreement.timeout().toMillis() + " ms; are they in this network namespace?",
+                                List.copyOf(missing));
                     }
                     List<Integer> descriptors = new ArrayList<>(strangers.stream().map(stranger -> stranger.socket().fd()).toList());
                     descriptors.add(listener.fd());
@@ -129,7 +132,8 @@ final class SocketExchange extends DescriptorExchange {
                         throw new IllegalArgumentException("it said nothing");
                     }
                 } catch (IllegalArgumentException | SymmetricMemoryException e) {
-                    LOG.log(Level.WARNING, "rank {0} turns a connection away from its descriptor socket: {1}", agreement.group().rank(), e.getMessage());
+                    LOG.log(Level.WARNING, "rank {0} turns a connection away from its descriptor socket: {1}", agreement.group().rank(),
+                            e.getMessage());
                     stranger.socket().close();
                     all.remove();
                 }
@@ -151,7 +155,8 @@ final class SocketExchange extends DescriptorExchange {
         private static void checkUser(UnixSocket socket, String who) {
             UnixSocket.Credentials credentials = socket.peer();
             if (credentials.uid() != UnixSocket.ownUser()) {
-                throw new IllegalArgumentException(who + " (process " + credentials.pid() + ") belongs to user " + credentials.uid() + ", this one to user " + UnixSocket.ownUser() + "; all ranks must be of one user");
+                throw new IllegalArgumentException(who + " (process " + credentials.pid() + ") belongs to user " + credentials.uid()
+                        + ", this one to user " + UnixSocket.ownUser() + "; all ranks must be of one user");
             }
         }
     }
@@ -246,7 +251,9 @@ final class SocketExchange extends DescriptorExchange {
         if (leftNanos <= 0) {
             Set<Integer> late = new TreeSet<>(toSend);
             late.addAll(toReceive);
-            throw new DeadlineException(ErrorCode.RANK_MISSING, "ranks " + late + " did not hand over their descriptors within " + agreement.timeout().toMillis() + " ms", List.copyOf(late));
+            throw new DeadlineException(ErrorCode.RANK_MISSING,
+                    "ranks " + late + " did not hand over their descriptors within " + agreement.timeout().toMillis() + " ms",
+                    List.copyOf(late));
         }
         if (toReceive.isEmpty()) {
             Poll.writable(toSend.stream().map(peer -> peers.get(peer).fd()).toList(), leftNanos);
@@ -256,7 +263,8 @@ final class SocketExchange extends DescriptorExchange {
     }
 
     private static RankLostException lost(int peer) {
-        return new RankLostException(peer, "rank " + peer + " has ended, or closed its symmetric memory, while descriptors were handed over; see that rank's output");
+        return new RankLostException(peer,
+                "rank " + peer + " has ended, or closed its symmetric memory, while descriptors were handed over; see that rank's output");
     }
 
     @Override
@@ -264,7 +272,10 @@ final class SocketExchange extends DescriptorExchange {
         // Closing frees the descriptors that are looked at here.
         synchronized (peers) {
             List<Integer> ranks = List.copyOf(peers.keySet());
-            return Poll.ended(ranks.stream().map(peer -> peers.get(peer).fd()).toList()).stream().map(ranks::get).collect(Collectors.toCollection(HashSet::new));
+            return Poll.ended(ranks.stream().map(peer -> peers.get(peer).fd()).toList())
+                    .stream()
+                    .map(ranks::get)
+                    .collect(Collectors.toCollection(HashSet::new));
         }
     }
 

@@ -43,7 +43,8 @@ final class StoreClientConnection implements AutoCloseable {
         String address = host + ":" + port;
         InetSocketAddress target = new InetSocketAddress(host, port);
         if (target.isUnresolved()) {
-            throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE, "the store's host name \"" + host + "\" cannot be resolved. Correct MASTER_ADDR, or the host's name service");
+            throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE,
+                    "the store's host name \"" + host + "\" cannot be resolved. Correct MASTER_ADDR, or the host's name service");
         }
         long deadline = System.nanoTime() + timeout.toNanos();
         long pauseNanos = 5_000_000;
@@ -55,13 +56,16 @@ final class StoreClientConnection implements AutoCloseable {
             } catch (ConnectException e) {
                 // Ranks start at different times: the one that serves the store may come later.
                 if (System.nanoTime() + pauseNanos >= deadline) {
-                    throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE, "nobody listens on " + address + ", tried for " + timeout.toMillis()
-                            + " ms. Is rank 0 (or the launcher's agent) running, and are MASTER_ADDR and MASTER_PORT the same on all ranks?", e);
+                    throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE, "nobody listens on " + address + ", tried for "
+                            + timeout.toMillis()
+                            + " ms. Is rank 0 (or the launcher's agent) running, and are MASTER_ADDR and MASTER_PORT the same on all ranks?",
+                            e);
                 }
                 LockSupport.parkNanos(pauseNanos);
                 pauseNanos = Math.min(pauseNanos * 2, 200_000_000);
             } catch (IOException e) {
-                throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE, "the store on " + address + " cannot be reached: " + e.getMessage() + ". Check MASTER_ADDR, MASTER_PORT and the network", e);
+                throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE, "the store on " + address + " cannot be reached: "
+                        + e.getMessage() + ". Check MASTER_ADDR, MASTER_PORT and the network", e);
             }
         }
     }
@@ -95,15 +99,21 @@ final class StoreClientConnection implements AutoCloseable {
         int nonce = (int) ProcessHandle.current().pid();
         long answerBy = Math.min(deadline, System.nanoTime() + ANSWER.toNanos());
         try {
-            send(buffer(2 + 2 * Integer.BYTES).put(StoreProtocol.VALIDATE).putInt(StoreProtocol.MAGIC).put(StoreProtocol.PING).putInt(nonce).flip(), answerBy);
+            send(buffer(2 + 2 * Integer.BYTES).put(StoreProtocol.VALIDATE)
+                    .putInt(StoreProtocol.MAGIC)
+                    .put(StoreProtocol.PING)
+                    .putInt(nonce)
+                    .flip(), answerBy);
             int answer = receive(Integer.BYTES, answerBy, "the answer to the greeting").getInt();
             if (answer != nonce) {
-                throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE, "what answers on " + address + " is not a store of this protocol. Is another program on MASTER_PORT?");
+                throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE,
+                        "what answers on " + address + " is not a store of this protocol. Is another program on MASTER_PORT?");
             }
         } catch (SymmetricMemoryException e) {
             close();
             if (e.code().equals(ErrorCode.STORE_PROTOCOL)) {
-                throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE, "what listens on " + address + " does not answer as a store does. Is another program on MASTER_PORT?", e);
+                throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE,
+                        "what listens on " + address + " does not answer as a store does. Is another program on MASTER_PORT?", e);
             }
             throw e;
         }
@@ -135,7 +145,8 @@ final class StoreClientConnection implements AutoCloseable {
     ByteBuffer receive(int length, long deadline, String what) {
         ByteBuffer answer = buffer(length);
         if (!receive(answer, deadline)) {
-            throw new SymmetricMemoryException(ErrorCode.STORE_PROTOCOL, "the store on " + address + " did not send " + what + " in time: " + answer.position() + " of " + length + " bytes came");
+            throw new SymmetricMemoryException(ErrorCode.STORE_PROTOCOL, "the store on " + address + " did not send " + what + " in time: "
+                    + answer.position() + " of " + length + " bytes came");
         }
         return answer.flip();
     }

@@ -53,7 +53,8 @@ final class StoreConnection implements AutoCloseable {
 
     private void take(ByteBuffer arrived) {
         int wanted = pending.remaining() + arrived.remaining();
-        ByteBuffer joined = pending.capacity() >= wanted ? pending.compact() : buffer(Math.max(wanted, 2 * pending.remaining())).put(pending);
+        ByteBuffer joined = pending.capacity() >= wanted ? pending.compact()
+                : buffer(Math.max(wanted, 2 * pending.remaining())).put(pending);
         pending = joined.put(arrived).flip();
     }
 
@@ -88,7 +89,8 @@ final class StoreConnection implements AutoCloseable {
                 }
             }
             case StoreProtocol.APPEND -> contents.append(request.keys().getFirst(), request.values().getFirst());
-            case StoreProtocol.COMPARE_SET -> answerValue(contents.compareSet(request.keys().getFirst(), request.values().getFirst(), request.values().getLast()));
+            case StoreProtocol.COMPARE_SET ->
+                answerValue(contents.compareSet(request.keys().getFirst(), request.values().getFirst(), request.values().getLast()));
             case StoreProtocol.GET -> answerStored(request.keys().getFirst());
             case StoreProtocol.MULTI_GET -> {
                 for (String wanted : request.keys()) {

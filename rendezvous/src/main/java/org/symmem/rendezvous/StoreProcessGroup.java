@@ -91,7 +91,8 @@ final class StoreProcessGroup implements ProcessGroup {
             return List.of(contribution.clone());
         }
         if (now == 0 && store.get(key(0, rank)).isPresent()) {
-            throw new SymmetricMemoryException(ErrorCode.SETTING, "rank " + rank + " of group " + name + " is already taken, by another process or by an earlier group of this name. Give every rank a number, and every group a name, of its own");
+            throw new SymmetricMemoryException(ErrorCode.SETTING, "rank " + rank + " of group " + name
+                    + " is already taken, by another process or by an earlier group of this name. Give every rank a number, and every group a name, of its own");
         }
         List<Contribution> all = exchange(now, new Contribution(step, worldSize, contribution), stepTimeout);
         return Contribution.ofOneStep(name, all);
@@ -131,8 +132,12 @@ final class StoreProcessGroup implements ProcessGroup {
 
     private DeadlineException missing(String step, Map<Integer, Contribution> came, Duration waited) {
         List<Integer> missing = IntStream.range(0, worldSize).filter(r -> !came.containsKey(r)).boxed().toList();
-        return new DeadlineException(ErrorCode.RANK_MISSING, step + ": ranks " + missing + " did not come within " + waited.toMillis() + " ms; this is rank " + rank + "/" + worldSize + " on host "
-                + HostIdentity.local().name() + ", group " + name + ". Check that these ranks run and reach this step, or allow more time (symmem.timeout, in seconds)", missing);
+        return new DeadlineException(ErrorCode.RANK_MISSING,
+                step + ": ranks " + missing + " did not come within " + waited.toMillis() + " ms; this is rank " + rank + "/" + worldSize
+                        + " on host "
+                        + HostIdentity.local().name() + ", group " + name
+                        + ". Check that these ranks run and reach this step, or allow more time (symmem.timeout, in seconds)",
+                missing);
     }
 
     @Override
@@ -142,14 +147,16 @@ final class StoreProcessGroup implements ProcessGroup {
         int own = -1;
         for (int i = 0; i < ranks.length; i++) {
             if (ranks[i] < 0 || ranks[i] >= worldSize || !distinct.add(ranks[i])) {
-                throw new IllegalArgumentException("a subgroup of " + name + " has distinct ranks in [0, " + worldSize + "), not " + Arrays.toString(ranks));
+                throw new IllegalArgumentException(
+                        "a subgroup of " + name + " has distinct ranks in [0, " + worldSize + "), not " + Arrays.toString(ranks));
             }
             if (ranks[i] == rank) {
                 own = i;
             }
         }
         if (own < 0) {
-            throw new IllegalArgumentException("rank " + rank + " is not among the ranks " + Arrays.toString(ranks) + " of the subgroup that it makes");
+            throw new IllegalArgumentException(
+                    "rank " + rank + " is not among the ranks " + Arrays.toString(ranks) + " of the subgroup that it makes");
         }
         String members = Arrays.stream(ranks).mapToObj(String::valueOf).collect(Collectors.joining(","));
         // The count is kept for each set of ranks: other ranks make other groups in between.

@@ -72,7 +72,8 @@ record StoreRequest(byte opcode, List<String> keys, List<byte[]> values, long nu
                     values.add(value(in, limits));
                 }
             }
-            case StoreProtocol.GETNUMKEYS, StoreProtocol.CANCEL_WAIT -> { }
+            case StoreProtocol.GETNUMKEYS, StoreProtocol.CANCEL_WAIT -> {
+            }
             default -> throw new Violation("opcode " + opcode + " is unknown");
         }
         return new StoreRequest(opcode, keys, values, number);

@@ -55,7 +55,8 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
     void announceWorker() {
         request(connection -> {
             byte[] key = StoreProtocol.INIT_KEY.getBytes(StandardCharsets.UTF_8);
-            send(connection, put(StoreClientConnection.buffer(1 + Long.BYTES + key.length + Long.BYTES).put(StoreProtocol.ADD), key).putLong(1));
+            send(connection,
+                    put(StoreClientConnection.buffer(1 + Long.BYTES + key.length + Long.BYTES).put(StoreProtocol.ADD), key).putLong(1));
             return receiveLong(connection);
         });
     }
@@ -135,7 +136,8 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
                 return Optional.empty();
             }
             ByteBuffer get = withKeys(StoreProtocol.MULTI_GET, keys);
-            send(connection, outworn.isEmpty() ? get : joined(get, put(request(StoreProtocol.DELETE_KEY, outworn.get(), 0), bytes(outworn.get()))));
+            send(connection,
+                    outworn.isEmpty() ? get : joined(get, put(request(StoreProtocol.DELETE_KEY, outworn.get(), 0), bytes(outworn.get()))));
             List<byte[]> values = receiveValues(connection, keys.size());
             if (outworn.isPresent()) {
                 receiveLong(connection);
@@ -291,7 +293,9 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
 
     private ByteBuffer withKeys(byte opcode, List<String> keys) {
         ToIntFunction<String> lengthOf = key -> Long.BYTES + bytes(key).length;
-        ByteBuffer request = StoreClientConnection.buffer(1 + Long.BYTES + keys.stream().mapToInt(lengthOf).sum()).put(opcode).putLong(keys.size());
+        ByteBuffer request = StoreClientConnection.buffer(1 + Long.BYTES + keys.stream().mapToInt(lengthOf).sum())
+                .put(opcode)
+                .putLong(keys.size());
         keys.forEach(key -> put(request, bytes(key)));
         return request;
     }
@@ -312,7 +316,8 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
         long length = receiveLong(connection);
         int limit = StoreLimits.defaults().valueBytes();
         if (length < 0 || length > limit) {
-            throw new SymmetricMemoryException(ErrorCode.STORE_PROTOCOL, "the store on " + connection.address() + " announces a value of " + Long.toUnsignedString(length) + " bytes; at most " + limit + " are allowed");
+            throw new SymmetricMemoryException(ErrorCode.STORE_PROTOCOL, "the store on " + connection.address() + " announces a value of "
+                    + Long.toUnsignedString(length) + " bytes; at most " + limit + " are allowed");
         }
         byte[] value = new byte[(int) length];
         connection.receive(value.length, answerBy(), "a value").get(value);

@@ -67,8 +67,10 @@ public final class TcpStoreServer implements AutoCloseable {
                 throw e;
             }
         } catch (IOException | RuntimeException e) {
-            throw new SymmetricMemoryException(ErrorCode.STORE_LISTEN, "the store cannot listen on " + address.getHostString() + ":" + address.getPort() + ": " + e.getMessage()
-                    + ". Choose another MASTER_PORT, or end the program that has this one", e);
+            throw new SymmetricMemoryException(ErrorCode.STORE_LISTEN,
+                    "the store cannot listen on " + address.getHostString() + ":" + address.getPort() + ": " + e.getMessage()
+                            + ". Choose another MASTER_PORT, or end the program that has this one",
+                    e);
         }
     }
 
@@ -132,7 +134,8 @@ public final class TcpStoreServer implements AutoCloseable {
             }
         } catch (StoreRequest.Violation e) {
             // Whoever sends garbage may send much of it: the log must not fill up.
-            LOG.log(turnedAway++ < 10 ? Level.WARNING : Level.DEBUG, "the store closes the connection from {0}: {1}", connection, e.getMessage());
+            LOG.log(turnedAway++ < 10 ? Level.WARNING : Level.DEBUG, "the store closes the connection from {0}: {1}", connection,
+                    e.getMessage());
             drop(connection);
         } catch (IOException e) {
             drop(connection);

@@ -43,7 +43,8 @@ class CaptureTest {
 
     @Test
     void ourServerAnswersAsPyTorchsDid() throws Exception {
-        try (TcpStoreServer server = TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), StoreLimits.defaults());
+        try (TcpStoreServer server = TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                StoreLimits.defaults());
                 Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
             socket.setSoTimeout(5000);
             socket.setTcpNoDelay(true);
@@ -52,7 +53,8 @@ class CaptureTest {
                     socket.getOutputStream().write(segment.bytes());
                     socket.getOutputStream().flush();
                 } else {
-                    assertThat(socket.getInputStream().readNBytes(segment.bytes().length)).as("answer to %s", segment.call()).isEqualTo(segment.bytes());
+                    assertThat(socket.getInputStream().readNBytes(segment.bytes().length)).as("answer to %s", segment.call())
+                            .isEqualTo(segment.bytes());
                 }
             }
             assertThat(socket.getInputStream().available()).as("bytes beyond the answers").isZero();
@@ -62,7 +64,8 @@ class CaptureTest {
     @Test
     void ourClientAsksAsPyTorchsDid() throws Exception {
         List<Segment> segments = capture();
-        try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress()); ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<?> script = threads.submit(() -> {
                 try (Socket socket = listener.accept()) {
                     socket.setSoTimeout(5000);
@@ -77,7 +80,8 @@ class CaptureTest {
                             continue;
                         }
                         if (segment.from() == 'C') {
-                            assertThat(in.readNBytes(segment.bytes().length)).as("request of %s", segment.call()).isEqualTo(segment.bytes());
+                            assertThat(in.readNBytes(segment.bytes().length)).as("request of %s", segment.call())
+                                    .isEqualTo(segment.bytes());
                         } else {
                             out.write(segment.bytes());
                             out.flush();

@@ -63,7 +63,7 @@ class DescriptorExchangeTest {
         try (DescriptorExchange exchange = DescriptorExchange.open(agreement(group, SOON))) {
             for (int i = 0; i < times; i++) {
                 try (Descriptor own = memfd(1000 + group.rank())) {
-                    exchange.exchange(agreement(group, SOON), "testing", () -> List.of(own), new byte[] {(byte) group.rank()}, all -> {
+                    exchange.exchange(agreement(group, SOON), "testing", () -> List.of(own), new byte[]{(byte) group.rank()}, all -> {
                         for (int r = 0; r < 3; r++) {
                             assertThat(all.get(r).note()).containsExactly(r);
                             assertThat(all.get(r).descriptors()).hasSize(r == group.rank() ? 0 : 1);
@@ -88,7 +88,8 @@ class DescriptorExchangeTest {
             for (int i = 0; i < 5; i++) {
                 ThreadRanks.run(2, new InMemoryStore(), "g" + i, SOON, group -> {
                     try (DescriptorExchange exchange = DescriptorExchange.open(agreement(group, SOON)); Descriptor own = memfd(1)) {
-                        exchange.exchange(agreement(group, SOON), "testing", () -> List.of(own), new byte[0], all -> assertThat(all).hasSize(group.worldSize()));
+                        exchange.exchange(agreement(group, SOON), "testing", () -> List.of(own), new byte[0],
+                                all -> assertThat(all).hasSize(group.worldSize()));
                     }
                     return null;
                 });
@@ -110,8 +111,11 @@ class DescriptorExchangeTest {
                         connections.add(socket);
                         switch (connections.size() % 3) {
                             case 0 -> socket.send("garbage".getBytes(java.nio.charset.StandardCharsets.US_ASCII), List.of());
-                            case 1 -> socket.send(new HandleMessage(HandleMessage.HELLO, 0, 0, new byte[HandleMessage.SECRET_BYTES]).toBytes(), List.of());
-                            default -> { }
+                            case 1 ->
+                                socket.send(new HandleMessage(HandleMessage.HELLO, 0, 0, new byte[HandleMessage.SECRET_BYTES]).toBytes(),
+                                        List.of());
+                            default -> {
+                            }
                         }
                     }
                 }
@@ -129,10 +133,13 @@ class DescriptorExchangeTest {
             try (DescriptorExchange exchange = DescriptorExchange.open(agreement(group, SOON)); Descriptor own = memfd(1)) {
                 Descriptor given = group.rank() == 1 ? Descriptor.borrowed(999_999) : own;
                 long start = System.nanoTime();
-                assertThatThrownBy(() -> exchange.exchange(agreement(group, SOON), "testing", () -> List.of(given), new byte[0], all -> { }))
-                        .isInstanceOf(CollectiveFailedException.class).hasMessageContaining("rank 1 on host").hasMessageContaining("EBADF");
+                assertThatThrownBy(() -> exchange.exchange(agreement(group, SOON), "testing", () -> List.of(given), new byte[0], all -> {}))
+                        .isInstanceOf(CollectiveFailedException.class)
+                        .hasMessageContaining("rank 1 on host")
+                        .hasMessageContaining("EBADF");
                 assertThat(System.nanoTime() - start).isLessThan(SOON.toNanos() / 2);
-                exchange.exchange(agreement(group, SOON), "testing", () -> List.of(own), new byte[0], all -> assertThat(all).hasSize(group.worldSize()));
+                exchange.exchange(agreement(group, SOON), "testing", () -> List.of(own), new byte[0],
+                        all -> assertThat(all).hasSize(group.worldSize()));
             }
             return null;
         });
@@ -142,7 +149,9 @@ class DescriptorExchangeTest {
     void ranksThatUseDifferentWaysAllGetAnError() throws Exception {
         System.setProperty(Settings.DESCRIPTORS_PROPERTY, "carrier-pigeon");
         ThreadRanks.run(2, new InMemoryStore(), "g", SOON, group -> {
-            assertThatThrownBy(() -> DescriptorExchange.open(agreement(group, SOON))).isInstanceOf(SymmetricMemoryException.class).hasMessageContaining("carrier-pigeon").hasMessageContaining("socket or pidfd");
+            assertThatThrownBy(() -> DescriptorExchange.open(agreement(group, SOON))).isInstanceOf(SymmetricMemoryException.class)
+                    .hasMessageContaining("carrier-pigeon")
+                    .hasMessageContaining("socket or pidfd");
             return null;
         });
         assertThat(new RanksDisagreeException("x").code().id()).isEqualTo("SM-E-GROUP-3");
@@ -151,9 +160,12 @@ class DescriptorExchangeTest {
     @Test
     void sixtyFourRanksExchange() throws Exception {
         ThreadRanks.run(64, new InMemoryStore(), "g", Duration.ofSeconds(30), group -> {
-            try (DescriptorExchange exchange = DescriptorExchange.open(agreement(group, Duration.ofSeconds(30))); Descriptor own = memfd(group.rank() + 1)) {
+            try (DescriptorExchange exchange = DescriptorExchange.open(agreement(group, Duration.ofSeconds(30)));
+                    Descriptor own = memfd(group.rank() + 1)) {
                 exchange.exchange(agreement(group, Duration.ofSeconds(30)), "testing", () -> List.of(own), new byte[0],
-                        all -> assertThat(IntStream.range(0, 64).filter(r -> r != group.rank()).allMatch(r -> LibC.fileSize(all.get(r).descriptors().getFirst().fd(), "testing") == r + 1)).isTrue());
+                        all -> assertThat(IntStream.range(0, 64)
+                                .filter(r -> r != group.rank())
+                                .allMatch(r -> LibC.fileSize(all.get(r).descriptors().getFirst().fd(), "testing") == r + 1)).isTrue());
                 group.allGather("done", new byte[0], Duration.ofSeconds(30));
             }
             return null;
@@ -162,7 +174,7 @@ class DescriptorExchangeTest {
 
     @Test
     void messagesStayAsPublished() {
-        byte[] bytes = new HandleMessage(HandleMessage.HANDLES, 3, 7, new byte[] {9}).toBytes();
+        byte[] bytes = new HandleMessage(HandleMessage.HANDLES, 3, 7, new byte[]{9}).toBytes();
         assertThat(bytes).containsExactly('S', 'M', 'F', 'D', 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 9);
         assertThat(HandleMessage.from(bytes).body()).containsExactly(9);
         assertThatThrownBy(() -> HandleMessage.from(new byte[23])).isInstanceOf(IllegalArgumentException.class);
@@ -170,6 +182,7 @@ class DescriptorExchangeTest {
 
     @Test
     void aNameThatIsTooLongIsSaid() {
-        assertThatThrownBy(() -> UnixSocket.connect("x".repeat(108))).isInstanceOf(SymmetricMemoryException.class).hasMessageContaining("107");
+        assertThatThrownBy(() -> UnixSocket.connect("x".repeat(108))).isInstanceOf(SymmetricMemoryException.class)
+                .hasMessageContaining("107");
     }
 }

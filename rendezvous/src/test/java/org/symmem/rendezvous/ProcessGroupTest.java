@@ -26,7 +26,7 @@ class ProcessGroupTest {
     private static final Duration SOON = Duration.ofSeconds(10);
 
     private static byte[] of(int number) {
-        return new byte[] {(byte) number};
+        return new byte[]{(byte) number};
     }
 
     @Test
@@ -45,7 +45,8 @@ class ProcessGroupTest {
     @Test
     void aMissingRankIsNamed() throws Exception {
         List<DeadlineException> errors = ThreadRanks.run(3, new InMemoryStore(), "g", SOON,
-                group -> group.rank() == 1 ? null : catchThrowableOfType(DeadlineException.class, () -> group.allGather("loading", of(0), Duration.ofMillis(100))));
+                group -> group.rank() == 1 ? null
+                        : catchThrowableOfType(DeadlineException.class, () -> group.allGather("loading", of(0), Duration.ofMillis(100))));
         assertThat(errors.get(0).missingRanks()).containsExactly(1);
         assertThat(errors.get(2)).hasMessageContaining("[1]").hasMessageContaining("loading").hasMessageContaining("rank 2/3");
     }
@@ -53,7 +54,10 @@ class ProcessGroupTest {
     @Test
     void ranksAtDifferentStepsAllGetAnError() throws Exception {
         ThreadRanks.run(2, new InMemoryStore(), "g", SOON, group -> {
-            assertThatThrownBy(() -> group.allGather(group.rank() == 0 ? "opening" : "closing", of(0), SOON)).isInstanceOf(RanksDisagreeException.class).hasMessageContaining("opening").hasMessageContaining("closing");
+            assertThatThrownBy(() -> group.allGather(group.rank() == 0 ? "opening" : "closing", of(0), SOON))
+                    .isInstanceOf(RanksDisagreeException.class)
+                    .hasMessageContaining("opening")
+                    .hasMessageContaining("closing");
             return null;
         });
     }
@@ -71,16 +75,19 @@ class ProcessGroupTest {
 
     private static void disagree(KeyValueStore store, int rank, int worldSize) {
         try (ProcessGroup group = ProcessGroups.over(store, "g", rank, worldSize, rank, SOON)) {
-            assertThatThrownBy(() -> group.allGather("step", of(0), SOON)).isInstanceOf(RanksDisagreeException.class).hasMessageContaining("world size");
+            assertThatThrownBy(() -> group.allGather("step", of(0), SOON)).isInstanceOf(RanksDisagreeException.class)
+                    .hasMessageContaining("world size");
         }
     }
 
     @Test
     void aRankThatIsTakenIsRefused() {
         KeyValueStore store = new InMemoryStore();
-        try (ProcessGroup first = ProcessGroups.over(store, "g", 0, 2, 0, SOON); ProcessGroup second = ProcessGroups.over(store, "g", 0, 2, 0, SOON)) {
+        try (ProcessGroup first = ProcessGroups.over(store, "g", 0, 2, 0, SOON);
+                ProcessGroup second = ProcessGroups.over(store, "g", 0, 2, 0, SOON)) {
             assertThatThrownBy(() -> first.allGather("step", of(0), Duration.ofMillis(10))).isInstanceOf(DeadlineException.class);
-            assertThatThrownBy(() -> second.allGather("step", of(0), SOON)).isInstanceOf(SymmetricMemoryException.class).hasMessageContaining("already taken");
+            assertThatThrownBy(() -> second.allGather("step", of(0), SOON)).isInstanceOf(SymmetricMemoryException.class)
+                    .hasMessageContaining("already taken");
         }
     }
 
@@ -126,7 +133,8 @@ class ProcessGroupTest {
                     };
                     try (ProcessGroup group = ProcessGroups.over(engine, "engine", rank, 2, rank)) {
                         assertThat(group.allGather("step", of(rank), SOON)).containsExactly(of(0), of(1));
-                        assertThatThrownBy(() -> group.subgroup(0)).isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("store");
+                        assertThatThrownBy(() -> group.subgroup(0)).isInstanceOf(UnsupportedOperationException.class)
+                                .hasMessageContaining("store");
                     }
                 }));
             }
@@ -151,22 +159,29 @@ class ProcessGroupTest {
 
     @ParameterizedTest
     @CsvSource({
-        "A=1, RANK is not set", "WORLD_SIZE=2, RANK is not set", "RANK=0, WORLD_SIZE is not set", "RANK=-1 WORLD_SIZE=2, RANK=-1", "RANK=x WORLD_SIZE=2, RANK=x", "RANK=2 WORLD_SIZE=2, RANK=2",
-        "RANK=0 WORLD_SIZE=0, WORLD_SIZE=0", "RANK=0 WORLD_SIZE=2 MASTER_PORT=1, MASTER_ADDR", "RANK=0 WORLD_SIZE=2 MASTER_ADDR=a, MASTER_PORT", "RANK=0 WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=99999, MASTER_PORT=99999"
+        "A=1, RANK is not set", "WORLD_SIZE=2, RANK is not set", "RANK=0, WORLD_SIZE is not set", "RANK=-1 WORLD_SIZE=2, RANK=-1",
+        "RANK=x WORLD_SIZE=2, RANK=x", "RANK=2 WORLD_SIZE=2, RANK=2",
+        "RANK=0 WORLD_SIZE=0, WORLD_SIZE=0", "RANK=0 WORLD_SIZE=2 MASTER_PORT=1, MASTER_ADDR",
+        "RANK=0 WORLD_SIZE=2 MASTER_ADDR=a, MASTER_PORT", "RANK=0 WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=99999, MASTER_PORT=99999"
     })
     void aWrongVariableIsNamedWithItsValue(String variables, String part) {
-        assertThatThrownBy(() -> LaunchEnvironment.of(map(variables))).isInstanceOf(SymmetricMemoryException.class).hasMessageContaining(part).hasMessageContaining("SM-E-SETTING-1");
+        assertThatThrownBy(() -> LaunchEnvironment.of(map(variables))).isInstanceOf(SymmetricMemoryException.class)
+                .hasMessageContaining(part)
+                .hasMessageContaining("SM-E-SETTING-1");
     }
 
     @Test
     void aRestartGetsKeysOfItsOwnAndTheAgentServesTheStore() {
-        Map<String, String> variables = map("RANK=0 WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1 TORCHELASTIC_RUN_ID=run TORCHELASTIC_RESTART_COUNT=3 TORCHELASTIC_USE_AGENT_STORE=True");
+        Map<String, String> variables = map(
+                "RANK=0 WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1 TORCHELASTIC_RUN_ID=run TORCHELASTIC_RESTART_COUNT=3 TORCHELASTIC_USE_AGENT_STORE=True");
         LaunchEnvironment launch = LaunchEnvironment.of(variables);
         assertThat(launch.keyPrefix()).isEqualTo("symmem/run/3");
         assertThat(launch.agentStore()).isTrue();
     }
 
     private static Map<String, String> map(String variables) {
-        return java.util.stream.Stream.of(variables.split(" ")).map(pair -> pair.split("=")).collect(java.util.stream.Collectors.toMap(pair -> pair[0], pair -> pair[1]));
+        return java.util.stream.Stream.of(variables.split(" "))
+                .map(pair -> pair.split("="))
+                .collect(java.util.stream.Collectors.toMap(pair -> pair[0], pair -> pair[1]));
     }
 }

@@ -34,7 +34,8 @@ class StoreAbuseTest {
 
     @BeforeEach
     void start() {
-        server = TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), new StoreLimits(100, 1000, 10, 100_000, 50, 20_000, 200));
+        server = TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                new StoreLimits(100, 1000, 10, 100_000, 50, 20_000, 200));
     }
 
     @AfterEach
@@ -109,8 +110,8 @@ class StoreAbuseTest {
                 socket.getOutputStream().write(HexFormat.of().parseHex(VALIDATE + "01"));
                 silent.add(socket);
             }
-            store.set("k", new byte[] {1});
-            assertThat(store.get("k")).hasValue(new byte[] {1});
+            store.set("k", new byte[]{1});
+            assertThat(store.get("k")).hasValue(new byte[]{1});
         } finally {
             for (Socket socket : silent) {
                 socket.close();
@@ -135,14 +136,20 @@ class StoreAbuseTest {
 
     @Test
     void aPortInUseIsSaid() {
-        assertThatThrownBy(() -> TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()), StoreLimits.defaults()))
-                .isInstanceOf(SymmetricMemoryException.class).hasMessageContaining(":" + server.port()).hasMessageContaining("MASTER_PORT").hasMessageContaining(ErrorCode.STORE_LISTEN.id());
+        assertThatThrownBy(
+                () -> TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()), StoreLimits.defaults()))
+                .isInstanceOf(SymmetricMemoryException.class)
+                .hasMessageContaining(":" + server.port())
+                .hasMessageContaining("MASTER_PORT")
+                .hasMessageContaining(ErrorCode.STORE_LISTEN.id());
     }
 
     @Test
     void aHostWithoutAddressIsSaid() {
         assertThatThrownBy(() -> TcpStore.connect("no-such-host.invalid", 1, Duration.ofSeconds(1)))
-                .isInstanceOf(SymmetricMemoryException.class).hasMessageContaining("no-such-host.invalid").hasMessageContaining("MASTER_ADDR");
+                .isInstanceOf(SymmetricMemoryException.class)
+                .hasMessageContaining("no-such-host.invalid")
+                .hasMessageContaining("MASTER_ADDR");
     }
 
     @Test
@@ -152,12 +159,15 @@ class StoreAbuseTest {
             free = socket.getLocalPort();
         }
         assertThatThrownBy(() -> TcpStore.connect("127.0.0.1", free, Duration.ofMillis(200)))
-                .isInstanceOf(SymmetricMemoryException.class).hasMessageContaining("nobody listens on 127.0.0.1:" + free).hasMessageContaining("rank 0");
+                .isInstanceOf(SymmetricMemoryException.class)
+                .hasMessageContaining("nobody listens on 127.0.0.1:" + free)
+                .hasMessageContaining("rank 0");
     }
 
     @Test
     void whatIsNoStoreIsNotTakenForOne() throws Exception {
-        Consumer<Socket> http = socket -> write(socket, "HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+        Consumer<Socket> http = socket -> write(socket,
+                "HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
         Consumer<Socket> closes = socket -> {};
         for (Consumer<Socket> other : List.of(http, closes)) {
             try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -169,7 +179,9 @@ class StoreAbuseTest {
                     }
                 });
                 assertThatThrownBy(() -> TcpStore.connect("127.0.0.1", listener.getLocalPort(), Duration.ofSeconds(2)))
-                        .isInstanceOf(SymmetricMemoryException.class).hasMessageContaining("127.0.0.1:" + listener.getLocalPort()).hasMessageContaining(ErrorCode.STORE_UNREACHABLE.id());
+                        .isInstanceOf(SymmetricMemoryException.class)
+                        .hasMessageContaining("127.0.0.1:" + listener.getLocalPort())
+                        .hasMessageContaining(ErrorCode.STORE_UNREACHABLE.id());
                 answering.join();
             }
         }
@@ -189,7 +201,8 @@ class StoreAbuseTest {
         try (TcpStore store = TcpStore.connect("127.0.0.1", ending.port(), Duration.ofSeconds(5))) {
             Thread.ofVirtual().start(ending::close);
             assertThatThrownBy(() -> store.waitFor(List.of("never"), Duration.ofSeconds(10)))
-                    .isInstanceOf(SymmetricMemoryException.class).hasMessageContaining("rank 0");
+                    .isInstanceOf(SymmetricMemoryException.class)
+                    .hasMessageContaining("rank 0");
         }
     }
 }

@@ -80,8 +80,9 @@ interface AccessRules extends Rules {
     default void SM_ACC_4_aRankOutOfRangeIsRefusedByName() {
         ranks().run(rank -> {
             SymmetricTensor tensor = rendezvoused(rank, 8);
-            for (int wrong : new int[] {-1, rank.worldSize(), Integer.MAX_VALUE}) {
-                rank.checkThrows(IndexOutOfBoundsException.class, () -> tensor.remote(wrong), "rank " + wrong, "[0, " + rank.worldSize() + ")");
+            for (int wrong : new int[]{-1, rank.worldSize(), Integer.MAX_VALUE}) {
+                rank.checkThrows(IndexOutOfBoundsException.class, () -> tensor.remote(wrong), "rank " + wrong,
+                        "[0, " + rank.worldSize() + ")");
             }
             rank.meet();
         });
@@ -117,7 +118,8 @@ interface AccessRules extends Rules {
             tensor.rendezvous();
             for (int row = 0; row < 6; row++) {
                 for (int column = 0; column < 5; column++) {
-                    rank.write(tensor.remote(rank.next()).select(row).select(column), rank.values(rank.next(), row * 35L + column * 7L, 7, 6));
+                    rank.write(tensor.remote(rank.next()).select(row).select(column),
+                            rank.values(rank.next(), row * 35L + column * 7L, 7, 6));
                 }
             }
             rank.meet();

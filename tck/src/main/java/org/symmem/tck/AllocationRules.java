@@ -27,7 +27,7 @@ interface AllocationRules extends Rules {
         ranks().run(rank -> {
             long granularity = rank.memory().granularityBytes();
             rank.check(granularity > 0, "the granularity should be positive, not " + granularity);
-            for (long size : new long[] {granularity - 1, granularity, granularity + 1}) {
+            for (long size : new long[]{granularity - 1, granularity, granularity + 1}) {
                 if (size > 0) {
                     checkSize(rank, size);
                 }
@@ -89,7 +89,7 @@ interface AllocationRules extends Rules {
     @Rule(value = "SM-ALLOC-5", needs = Capability.PEER_ADDRESS)
     default void SM_ALLOC_5_buffersAreAlignedTo128Bytes() {
         ranks().run(rank -> {
-            for (long size : new long[] {1, 3, 130, 70_000}) {
+            for (long size : new long[]{1, 3, 130, 70_000}) {
                 try (SymmetricTensor tensor = rank.memory().allocate(Shape.of(size), DataType.UINT8)) {
                     tensor.rendezvous();
                     for (int peer = 0; peer < rank.worldSize(); peer++) {
@@ -127,7 +127,8 @@ interface AllocationRules extends Rules {
     @Rule("SM-ALLOC-7")
     default void SM_ALLOC_7_anImpossibleSizeIsAnErrorThatChangesNothing() {
         ranks().run(rank -> {
-            rank.checkThrows(SymmetricMemoryException.class, () -> rank.memory().allocate(Shape.of(1L << 60), DataType.UINT8), Long.toString(1L << 60));
+            rank.checkThrows(SymmetricMemoryException.class, () -> rank.memory().allocate(Shape.of(1L << 60), DataType.UINT8),
+                    Long.toString(1L << 60));
             rank.check(rank.memory().liveAllocations().isEmpty(), "a failed allocation should not be alive");
             checkSize(rank, 1000);
         });
@@ -142,8 +143,10 @@ interface AllocationRules extends Rules {
                 Shape shape = Shape.of(1000);
                 List<String> reasons = rank.memory().validate(region, shape, DataType.UINT8);
                 rank.check(reasons.size() >= 2, "plain memory that is too small should be refused for both reasons, not for " + reasons);
-                rank.check(reasons.stream().anyMatch(reason -> reason.contains("64") && reason.contains("1000")), "a reason should name both sizes: " + reasons);
-                var error = rank.checkThrows(SymmetricMemoryException.class, () -> rank.memory().wrap(region, shape, DataType.UINT8), reasons.toArray(String[]::new));
+                rank.check(reasons.stream().anyMatch(reason -> reason.contains("64") && reason.contains("1000")),
+                        "a reason should name both sizes: " + reasons);
+                var error = rank.checkThrows(SymmetricMemoryException.class, () -> rank.memory().wrap(region, shape, DataType.UINT8),
+                        reasons.toArray(String[]::new));
                 rank.checkEqual(ErrorCode.BUFFER_UNSUITABLE, error.code(), "the code");
             }
         });
@@ -159,7 +162,8 @@ interface AllocationRules extends Rules {
                 MemoryRegion region = rank.memory().capability(Capability.HOST_ACCESS).supported()
                         ? MemoryRegion.of(owner.local().segment())
                         : MemoryRegion.of(owner.local().address(), size);
-                rank.checkEqual(List.of(), rank.memory().validate(region, Shape.of(size), DataType.UINT8), "reasons against a buffer that is symmetric already");
+                rank.checkEqual(List.of(), rank.memory().validate(region, Shape.of(size), DataType.UINT8),
+                        "reasons against a buffer that is symmetric already");
                 try (SymmetricTensor wrapped = rank.memory().wrap(region, Shape.of(size), DataType.UINT8)) {
                     wrapped.rendezvous();
                     rank.meet();
@@ -181,7 +185,8 @@ interface AllocationRules extends Rules {
         ranks().run(rank -> {
             try (Arena arena = Arena.ofConfined()) {
                 MemoryRegion region = MemoryRegion.of(arena.allocate(64));
-                var error = rank.checkThrows(UnsupportedCapabilityException.class, () -> rank.memory().wrap(region, Shape.of(64), DataType.UINT8));
+                var error = rank.checkThrows(UnsupportedCapabilityException.class,
+                        () -> rank.memory().wrap(region, Shape.of(64), DataType.UINT8));
                 rank.checkEqual(Capability.WRAP, error.capability(), "the capability");
                 rank.check(rank.memory().liveAllocations().isEmpty(), "nothing should be alive");
                 rank.check(!rank.memory().validate(region, Shape.of(64), DataType.UINT8).isEmpty(), "validate should say why");

@@ -26,7 +26,16 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @DisplayNameGeneration(RuleNames.class)
 @TestMethodOrder(RuleOrder.class)
 @ExtendWith(TckExtension.class)
-public abstract class BackendTck implements CapabilityRules, AllocationRules, RendezvousRules, AccessRules, SynchronisationRules, MulticastRules, ContiguousViewRules, LifecycleRules {
+public abstract class BackendTck
+        implements
+            CapabilityRules,
+            AllocationRules,
+            RendezvousRules,
+            AccessRules,
+            SynchronisationRules,
+            MulticastRules,
+            ContiguousViewRules,
+            LifecycleRules {
     private @Nullable TckRun run;
 
     /** {@return which backend, with how many ranks} */

@@ -28,7 +28,9 @@ interface CapabilityRules extends Rules {
         ranks().run(rank -> {
             String backend = rank.memory().backend();
             for (int i = 0; i < 3; i++) {
-                boolean available = SymmetricMemory.providers().stream().anyMatch(provider -> provider.name().equals(backend) && provider.availability() instanceof Availability.Available);
+                boolean available = SymmetricMemory.providers()
+                        .stream()
+                        .anyMatch(provider -> provider.name().equals(backend) && provider.availability() instanceof Availability.Available);
                 rank.check(available, "an open backend should be available when asked the " + (i + 1) + ". time");
             }
         });
@@ -42,9 +44,13 @@ interface CapabilityRules extends Rules {
             for (Capability capability : Capability.values()) {
                 answers.append(rank.memory().capability(capability).supported() ? '1' : '0');
             }
-            List<byte[]> all = rank.memory().group().allGather("comparing answers", answers.toString().getBytes(java.nio.charset.StandardCharsets.US_ASCII), RankContext.SOON);
+            List<byte[]> all = rank.memory()
+                    .group()
+                    .allGather("comparing answers", answers.toString().getBytes(java.nio.charset.StandardCharsets.US_ASCII),
+                            RankContext.SOON);
             for (byte[] other : all) {
-                rank.checkEqual(answers.toString(), new String(other, java.nio.charset.StandardCharsets.US_ASCII), "the capabilities of another rank");
+                rank.checkEqual(answers.toString(), new String(other, java.nio.charset.StandardCharsets.US_ASCII),
+                        "the capabilities of another rank");
             }
         });
     }
@@ -54,7 +60,8 @@ interface CapabilityRules extends Rules {
     default void SM_CAP_4_anUnknownBackendIsAnErrorOnAllRanksThatNamesIt() {
         ranks().run(rank -> {
             var error = rank.checkThrows(SymmetricMemoryException.class,
-                    () -> SymmetricMemory.open(rank.freshGroup(), rank.options().withBackend("no-such-backend")), "no-such-backend", rank.memory().backend());
+                    () -> SymmetricMemory.open(rank.freshGroup(), rank.options().withBackend("no-such-backend")), "no-such-backend",
+                    rank.memory().backend());
             rank.checkEqual(ErrorCode.BACKEND_UNKNOWN, error.code(), "the code");
         });
     }
@@ -63,12 +70,14 @@ interface CapabilityRules extends Rules {
     @Rule(value = "SM-CAP-5", ranks = 2)
     default void SM_CAP_5_ranksThatAskForDifferentBackendsAllGetAnError() {
         ranks().run(rank -> rank.checkThrows(RanksDisagreeException.class,
-                () -> SymmetricMemory.open(rank.freshGroup(), rank.rank() == 0 ? rank.options() : rank.options().withBackend("another")), "another", rank.memory().backend()));
+                () -> SymmetricMemory.open(rank.freshGroup(), rank.rank() == 0 ? rank.options() : rank.options().withBackend("another")),
+                "another", rank.memory().backend()));
     }
 
     /** If this fails, the comparison of options in {@code org.symmem} is broken, not the backend. */
     @Rule(value = "SM-CAP-6", ranks = 2)
     default void SM_CAP_6_ranksThatWantDifferentChannelsAllGetAnError() {
-        ranks().run(rank -> rank.checkThrows(RanksDisagreeException.class, () -> SymmetricMemory.open(rank.freshGroup(), rank.options().withChannels(2 + rank.rank() % 2)), "channels"));
+        ranks().run(rank -> rank.checkThrows(RanksDisagreeException.class,
+                () -> SymmetricMemory.open(rank.freshGroup(), rank.options().withChannels(2 + rank.rank() % 2)), "channels"));
     }
 }

@@ -32,19 +32,21 @@ interface ContiguousViewRules extends Rules {
     @Rule(value = "SM-VIEW-2", needs = Capability.CONTIGUOUS_VIEW)
     default void SM_VIEW_2_theStrideSaysTheGapWhereASizeIsNoMultipleOfTheGranularity() {
         ranks().run(rank -> {
-            for (int size : new int[] {4, 1000, Math.toIntExact(rank.memory().granularityBytes()) + 4}) {
+            for (int size : new int[]{4, 1000, Math.toIntExact(rank.memory().granularityBytes()) + 4}) {
                 SymmetricTensor tensor = rank.opened(rank.memory().allocate(Shape.of(size / 4), DataType.INT32));
                 rank.write(tensor.local(), rank.values(rank.rank(), 0, size, 2));
                 tensor.rendezvous();
                 rank.meet();
                 TensorView all = tensor.contiguousView();
-                rank.check(all.strides()[0] * 4 >= size, "the outermost stride of " + all.strides()[0] + " elements is smaller than a buffer of " + size + " bytes");
+                rank.check(all.strides()[0] * 4 >= size,
+                        "the outermost stride of " + all.strides()[0] + " elements is smaller than a buffer of " + size + " bytes");
                 for (int peer = 0; peer < rank.worldSize(); peer++) {
                     rank.checkHolds(all.select(peer), peer, 0, 2, "part " + peer + " of the view of " + size + " bytes");
                 }
                 byte[] whole = rank.read(all);
                 rank.checkEqual(size * rank.worldSize(), whole.length, "the bytes of the view without its gaps");
-                rank.checkEqual(rank.value(rank.worldSize() - 1, size - 1, 2), whole[whole.length - 1], "the last byte of a copy of the view");
+                rank.checkEqual(rank.value(rank.worldSize() - 1, size - 1, 2), whole[whole.length - 1],
+                        "the last byte of a copy of the view");
                 rank.meet();
             }
         });

@@ -53,9 +53,12 @@ interface LifecycleRules extends Rules {
             Stream stream = rank.opened(rank.memory().newStream());
             rank.meet();
             tensor.close();
-            List<RankContext.Action> uses = List.of(tensor::local, () -> tensor.remote(0), tensor::rendezvous, tensor::signals, tensor::contiguousView, tensor::multicast,
-                    () -> local.fill(1), () -> local.fill(1, stream), () -> rank.read(peer), () -> peer.copyFrom(local), () -> peer.copyFrom(local, stream), local::address,
-                    () -> signals.signal(0, 0), () -> signals.await(0, 0, RankContext.SOON), () -> signals.barrier(0, RankContext.SOON), () -> signals.barrier(0, stream, RankContext.SOON));
+            List<RankContext.Action> uses = List.of(tensor::local, () -> tensor.remote(0), tensor::rendezvous, tensor::signals,
+                    tensor::contiguousView, tensor::multicast,
+                    () -> local.fill(1), () -> local.fill(1, stream), () -> rank.read(peer), () -> peer.copyFrom(local),
+                    () -> peer.copyFrom(local, stream), local::address,
+                    () -> signals.signal(0, 0), () -> signals.await(0, 0, RankContext.SOON), () -> signals.barrier(0, RankContext.SOON),
+                    () -> signals.barrier(0, stream, RankContext.SOON));
             for (int i = 0; i < uses.size(); i++) {
                 RankContext.Action use = uses.get(i);
                 rank.checkThrows(IllegalStateException.class, use, "closed", name);
@@ -86,7 +89,7 @@ interface LifecycleRules extends Rules {
 
     private static void cycle(RankContext rank, int round) {
         try (SymmetricTensor tensor = rendezvoused(rank.memory(), 8 << 20)) {
-            rank.write(tensor.remote(rank.next()).slice(round, 1), new byte[] {(byte) round});
+            rank.write(tensor.remote(rank.next()).slice(round, 1), new byte[]{(byte) round});
             if (round % 50 == 0) {
                 rank.meet();
             }
@@ -94,7 +97,8 @@ interface LifecycleRules extends Rules {
     }
 
     private static long addressSpaceKiB() throws java.io.IOException {
-        return Files.readAllLines(Path.of("/proc/self/status")).stream()
+        return Files.readAllLines(Path.of("/proc/self/status"))
+                .stream()
                 .filter(line -> line.startsWith("VmSize:"))
                 .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
                 .sum();
@@ -131,14 +135,18 @@ interface LifecycleRules extends Rules {
     default void SM_LIFE_5_descriptorsAreNotInheritedByChildProcesses() {
         ranks().run(rank -> {
             List<String> before = withoutCloseOnExec();
-            try (SymmetricMemory memory = SymmetricMemory.open(rank.freshGroup(), rank.options()); SymmetricTensor tensor = rendezvoused(memory, 64)) {
+            try (SymmetricMemory memory = SymmetricMemory.open(rank.freshGroup(), rank.options());
+                    SymmetricTensor tensor = rendezvoused(memory, 64)) {
                 Path listing = Files.createTempFile("symmem-tck-descriptors", ".txt");
                 try {
                     // Not through the JDK's own spawning helper, which closes what it finds: a plain exec keeps what is not close-on-exec.
-                    Process child = new ProcessBuilder("sh", "-c", "ls -l /proc/self/fd").redirectOutput(listing.toFile()).redirectErrorStream(true).start();
+                    Process child = new ProcessBuilder("sh", "-c", "ls -l /proc/self/fd").redirectOutput(listing.toFile())
+                            .redirectErrorStream(true)
+                            .start();
                     rank.check(child.waitFor(20, TimeUnit.SECONDS), "the child that lists its descriptors does not end");
                     String inherited = Files.readString(listing);
-                    rank.check(!inherited.contains("memfd") && !inherited.contains("/dev/nvidia"), "a child inherited descriptors: " + inherited);
+                    rank.check(!inherited.contains("memfd") && !inherited.contains("/dev/nvidia"),
+                            "a child inherited descriptors: " + inherited);
                 } finally {
                     Files.delete(listing);
                 }
@@ -158,9 +166,15 @@ interface LifecycleRules extends Rules {
             for (Path descriptor : descriptors) {
                 try {
                     String target = Files.readSymbolicLink(descriptor).toString();
-                    boolean shared = target.startsWith("/memfd:") || target.contains("pidfd") || target.startsWith("socket:[") && unixSockets.contains(target.substring(8, target.length() - 1));
+                    boolean shared = target.startsWith("/memfd:") || target.contains("pidfd")
+                            || target.startsWith("socket:[") && unixSockets.contains(target.substring(8, target.length() - 1));
                     Path info = Path.of("/proc/self/fdinfo", descriptor.getFileName().toString());
-                    int flags = Files.readAllLines(info).stream().filter(line -> line.startsWith("flags:")).mapToInt(line -> Integer.parseInt(line.replaceAll("\\D", ""), 8)).findFirst().orElse(02000000);
+                    int flags = Files.readAllLines(info)
+                            .stream()
+                            .filter(line -> line.startsWith("flags:"))
+                            .mapToInt(line -> Integer.parseInt(line.replaceAll("\\D", ""), 8))
+                            .findFirst()
+                            .orElse(02000000);
                     if (shared && (flags & 02000000) == 0) {
                         open.add(descriptor.getFileName() + " -> " + target);
                     }
@@ -202,8 +216,11 @@ interface LifecycleRules extends Rules {
                 rank.killMyself();
             }
             for (String folder : List.of("/dev/shm", System.getProperty("java.io.tmpdir"))) {
-                File[] left = new File(folder).listFiles(file -> file.lastModified() >= started && (file.getName().contains("symmem-") || file.getName().startsWith("nvshmem") || file.getName().startsWith("nccl")) && !file.getName().contains("-tck-"));
-                rank.check(left == null || left.length == 0, "files in " + folder + " while memory is shared: " + List.of(left == null ? new File[0] : left));
+                File[] left = new File(folder).listFiles(file -> file.lastModified() >= started
+                        && (file.getName().contains("symmem-") || file.getName().startsWith("nvshmem") || file.getName().startsWith("nccl"))
+                        && !file.getName().contains("-tck-"));
+                rank.check(left == null || left.length == 0,
+                        "files in " + folder + " while memory is shared: " + List.of(left == null ? new File[0] : left));
             }
             rank.read(tensor.remote(rank.worldSize() - 1));
         });

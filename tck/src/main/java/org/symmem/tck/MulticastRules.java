@@ -13,11 +13,12 @@ interface MulticastRules extends Rules {
     @Rule(value = "SM-MC-1", needs = Capability.MULTICAST, ranks = 2)
     default void SM_MC_1_whatOneRankStoresThroughMulticastAllRanksHave() {
         ranks().run(rank -> {
-            for (int size : new int[] {4, 4096, 2_097_152}) {
+            for (int size : new int[]{4, 4096, 2_097_152}) {
                 SymmetricTensor tensor = rank.opened(rank.memory().allocate(Shape.of(size), DataType.UINT8));
                 SymmetricTensor source = rank.opened(rank.memory().allocate(Shape.of(size), DataType.UINT8));
                 tensor.rendezvous();
-                rank.check(tensor.multicastSupport().supported(), "this tensor has no multicast: " + tensor.multicastSupport().explanation());
+                rank.check(tensor.multicastSupport().supported(),
+                        "this tensor has no multicast: " + tensor.multicastSupport().explanation());
                 for (int root = 0; root < rank.worldSize(); root++) {
                     if (rank.rank() == root) {
                         rank.write(source.local(), rank.values(root, 0, size, root));

@@ -120,8 +120,9 @@ public final class RankContext {
         for (int i = 0; i < found.length; i++) {
             byte expected = value(owner, offset + i, round);
             if (found[i] != expected) {
-                throw new AssertionError(what + ": byte " + (offset + i) + " of rank " + owner + "'s buffer should be " + expected + " and is " + found[i]
-                        + ", seen by rank " + rank() + " (round " + round + ", seed " + seed + ")");
+                throw new AssertionError(
+                        what + ": byte " + (offset + i) + " of rank " + owner + "'s buffer should be " + expected + " and is " + found[i]
+                                + ", seen by rank " + rank() + " (round " + round + ", seed " + seed + ")");
             }
         }
     }
@@ -154,14 +155,16 @@ public final class RankContext {
             thrown = e;
         }
         if (!kind.isInstance(thrown)) {
-            AssertionError wrong = new AssertionError("a " + kind.getSimpleName() + " should be thrown, not " + (thrown == null ? "nothing" : thrown) + " (rank " + rank() + ")");
+            AssertionError wrong = new AssertionError("a " + kind.getSimpleName() + " should be thrown, not "
+                    + (thrown == null ? "nothing" : thrown) + " (rank " + rank() + ")");
             if (thrown != null) {
                 wrong.addSuppressed(thrown);
             }
             throw wrong;
         }
         for (String part : parts) {
-            check(String.valueOf(thrown.getMessage()).contains(part), "the message should contain \"" + part + "\": " + thrown.getMessage());
+            check(String.valueOf(thrown.getMessage()).contains(part),
+                    "the message should contain \"" + part + "\": " + thrown.getMessage());
         }
         return kind.cast(thrown);
     }
@@ -175,7 +178,8 @@ public final class RankContext {
     /** Stops this process as {@code kill -STOP} does, and has it continued after a while. Returns after that. */
     public void stopMyself(Duration howLong) throws Exception {
         long pid = ProcessHandle.current().pid();
-        Process continuer = new ProcessBuilder("sh", "-c", "kill -STOP " + pid + "; sleep " + howLong.toMillis() / 1000.0 + "; kill -CONT " + pid).start();
+        Process continuer = new ProcessBuilder("sh", "-c",
+                "kill -STOP " + pid + "; sleep " + howLong.toMillis() / 1000.0 + "; kill -CONT " + pid).start();
         continuer.waitFor();
     }
 

@@ -42,7 +42,8 @@ final class RankMain {
                 o.writeUTF(environment.get("SYMMEM_TCK_TOKEN"));
                 o.writeInt(rank);
             })).write(out);
-            try (TcpStore store = TcpStore.connect("127.0.0.1", Integer.parseInt(environment.get("SYMMEM_TCK_STORE")), Duration.ofSeconds(20));
+            try (TcpStore store = TcpStore.connect("127.0.0.1", Integer.parseInt(environment.get("SYMMEM_TCK_STORE")),
+                    Duration.ofSeconds(20));
                     ProcessGroup group = ProcessGroups.over(store, "world", rank, worldSize, rank, TckSettings.groupTimeout())) {
                 serve(group, store, environment.get("SYMMEM_TCK_BACKEND"), in, out);
             }
@@ -51,7 +52,8 @@ final class RankMain {
         System.exit(0);
     }
 
-    private static void serve(ProcessGroup group, KeyValueStore store, String backend, DataInputStream in, DataOutputStream out) throws Exception {
+    private static void serve(ProcessGroup group, KeyValueStore store, String backend, DataInputStream in, DataOutputStream out)
+            throws Exception {
         SymmetricMemory memory;
         try {
             memory = SymmetricMemory.open(group, SymmetricMemory.Options.defaults().withBackend(backend));
@@ -106,7 +108,8 @@ final class RankMain {
             outcome = outcome.passed() ? failed(e) : outcome;
         }
         List<String> left = leftovers(memory, before);
-        return outcome.passed() && !left.isEmpty() ? new RankOutcome(false, "left behind after the rule: " + String.join("; ", left), "") : outcome;
+        return outcome.passed() && !left.isEmpty() ? new RankOutcome(false, "left behind after the rule: " + String.join("; ", left), "")
+                : outcome;
     }
 
     private static List<String> leftovers(SymmetricMemory memory, OpenResources before) {
@@ -121,8 +124,11 @@ final class RankMain {
     }
 
     private static byte[] allThreads() {
-        return Thread.getAllStackTraces().entrySet().stream()
-                .map(thread -> thread.getKey() + "\n" + List.of(thread.getValue()).stream().map(frame -> "    at " + frame + "\n").collect(Collectors.joining()))
+        return Thread.getAllStackTraces()
+                .entrySet()
+                .stream()
+                .map(thread -> thread.getKey() + "\n"
+                        + List.of(thread.getValue()).stream().map(frame -> "    at " + frame + "\n").collect(Collectors.joining()))
                 .collect(Collectors.joining("\n"))
                 .getBytes(java.nio.charset.StandardCharsets.UTF_8);
     }

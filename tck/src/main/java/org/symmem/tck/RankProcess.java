@@ -74,14 +74,19 @@ final class RankProcess implements AutoCloseable {
                 send(new KitMessage(KitMessage.DUMP, new byte[0]));
                 long deadline = System.nanoTime() + Duration.ofSeconds(2).toNanos();
                 Optional<KitMessage> answer = receive(deadline);
-                evidence.append(answer.map(dump -> new String(dump.body(), java.nio.charset.StandardCharsets.UTF_8)).orElse("it does not say what its threads do\n"));
+                evidence.append(answer.map(dump -> new String(dump.body(), java.nio.charset.StandardCharsets.UTF_8))
+                        .orElse("it does not say what its threads do\n"));
             } catch (IOException e) {
                 evidence.append("it cannot be asked what its threads do: ").append(e.getMessage()).append('\n');
             }
             evidence.append("descriptors:\n");
             try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(Path.of("/proc/" + process.pid() + "/fd"))) {
                 for (Path descriptor : descriptors) {
-                    evidence.append("    ").append(descriptor.getFileName()).append(" -> ").append(Files.readSymbolicLink(descriptor)).append('\n');
+                    evidence.append("    ")
+                            .append(descriptor.getFileName())
+                            .append(" -> ")
+                            .append(Files.readSymbolicLink(descriptor))
+                            .append('\n');
                 }
             } catch (IOException e) {
                 evidence.append("    cannot be listed: ").append(e.getMessage()).append('\n');

@@ -75,7 +75,8 @@ final class RankProcesses implements AutoCloseable {
     private void start() throws BackendUnavailable {
         generation++;
         try {
-            TcpStoreServer store = closers.add(TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), StoreLimits.defaults()));
+            TcpStoreServer store = closers
+                    .add(TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), StoreLimits.defaults()));
             ServerSocket listener = closers.add(new ServerSocket(0, settings.ranks(), InetAddress.getLoopbackAddress()));
             byte[] random = new byte[16];
             new java.security.SecureRandom().nextBytes(random);
@@ -109,12 +110,16 @@ final class RankProcesses implements AutoCloseable {
         flags.addAll(settings.jvmFlags());
         ProcessBuilder builder = new ProcessBuilder(JavaCommand.of(flags, RankMain.class, List.of()));
         builder.environment().putAll(settings.environment());
-        builder.environment().putAll(Map.of("RANK", Integer.toString(rank), "WORLD_SIZE", Integer.toString(settings.ranks()), "LOCAL_RANK", Integer.toString(rank),
-                "SYMMEM_TCK_BACKEND", settings.backend(), "SYMMEM_TCK_STORE", Integer.toString(storePort), "SYMMEM_TCK_PORT", Integer.toString(kitPort), "SYMMEM_TCK_TOKEN", token));
+        builder.environment()
+                .putAll(Map.of("RANK", Integer.toString(rank), "WORLD_SIZE", Integer.toString(settings.ranks()), "LOCAL_RANK",
+                        Integer.toString(rank),
+                        "SYMMEM_TCK_BACKEND", settings.backend(), "SYMMEM_TCK_STORE", Integer.toString(storePort), "SYMMEM_TCK_PORT",
+                        Integer.toString(kitPort), "SYMMEM_TCK_TOKEN", token));
         return builder.redirectErrorStream(true).redirectOutput(log.toFile()).start();
     }
 
-    private void connect(ServerSocket listener, String token, Map<Integer, Process> processes, Map<Integer, Path> logs, long deadline) throws IOException {
+    private void connect(ServerSocket listener, String token, Map<Integer, Process> processes, Map<Integer, Path> logs, long deadline)
+            throws IOException {
         listener.setSoTimeout(200);
         while (ranks.size() < settings.ranks()) {
             try {
@@ -128,11 +133,13 @@ final class RankProcesses implements AutoCloseable {
             } catch (java.net.SocketTimeoutException e) {
                 for (int rank = 0; rank < settings.ranks(); rank++) {
                     if (!processes.get(rank).isAlive() && !ranks.containsKey(rank)) {
-                        throw new Broken("rank " + rank + " ended with exit code " + processes.get(rank).exitValue() + " before it could be talked to; its output: " + Files.readString(logs.get(rank)));
+                        throw new Broken("rank " + rank + " ended with exit code " + processes.get(rank).exitValue()
+                                + " before it could be talked to; its output: " + Files.readString(logs.get(rank)));
                     }
                 }
                 if (System.nanoTime() > deadline) {
-                    throw new Broken("the ranks did not start within " + TckSettings.startTimeout().toSeconds() + " s; only " + ranks.keySet() + " did");
+                    throw new Broken("the ranks did not start within " + TckSettings.startTimeout().toSeconds() + " s; only "
+                            + ranks.keySet() + " did");
                 }
             }
         }
@@ -145,7 +152,9 @@ final class RankProcesses implements AutoCloseable {
 
     private void awaitReady(long deadline) throws BackendUnavailable {
         for (RankProcess rank : ranks.values()) {
-            KitMessage message = rank.receive(deadline).orElseThrow(() -> new Broken("rank " + rank.rank() + " did not open the backend: " + rank.end().orElse("it hangs") + "; its output: " + String.join("\n", rank.lastLines())));
+            KitMessage message = rank.receive(deadline)
+                    .orElseThrow(() -> new Broken("rank " + rank.rank() + " did not open the backend: " + rank.end().orElse("it hangs")
+                            + "; its output: " + String.join("\n", rank.lastLines())));
             if (message.kind() == KitMessage.UNAVAILABLE) {
                 throw new BackendUnavailable(Wire.read(message.body(), in -> in.readUTF()));
             }
@@ -185,7 +194,8 @@ final class RankProcesses implements AutoCloseable {
             }
             for (RankProcess rank : ranks.values()) {
                 Optional<KitMessage> answer = answers.get(rank).get();
-                Optional<String> complaint = answer.isPresent() ? complaintOf(rank, answer.get(), mustBeKilled) : silenceOf(rank, rule, mustBeKilled);
+                Optional<String> complaint = answer.isPresent() ? complaintOf(rank, answer.get(), mustBeKilled)
+                        : silenceOf(rank, rule, mustBeKilled);
                 restart |= answer.isEmpty() || complaint.isPresent();
                 complaint.ifPresent(complaints::add);
             }
@@ -219,7 +229,8 @@ final class RankProcesses implements AutoCloseable {
             return Optional.empty();
         }
         String how = end.orElse("gave no answer within " + TckSettings.ruleTimeout().toSeconds() + " s");
-        return Optional.of("rank " + rank.rank() + " " + how + "; kept in " + keepEvidence(rank, rule) + "; its last output:\n" + String.join("\n", rank.lastLines()));
+        return Optional.of("rank " + rank.rank() + " " + how + "; kept in " + keepEvidence(rank, rule) + "; its last output:\n"
+                + String.join("\n", rank.lastLines()));
     }
 
     private Path keepEvidence(RankProcess rank, String rule) {

@@ -62,7 +62,8 @@ interface RendezvousRules extends Rules {
     /** If this fails, the comparison in {@code org.symmem} is broken, or the backend waits for ranks before it. */
     @Rule(value = "SM-RDV-4", ranks = 2)
     default void SM_RDV_4_ranksWithDifferentDataTypesAllGetAnErrorWithBoth() {
-        ranks().run(rank -> checkDisagreement(rank, Shape.of(64), rank.rank() == 0 ? DataType.INT32 : DataType.FLOAT32, "int32", "float32"));
+        ranks().run(
+                rank -> checkDisagreement(rank, Shape.of(64), rank.rank() == 0 ? DataType.INT32 : DataType.FLOAT32, "int32", "float32"));
     }
 
     /** If this fails, the comparison in {@code org.symmem} is broken, or the backend waits for ranks before it. */
@@ -91,7 +92,8 @@ interface RendezvousRules extends Rules {
         ranks().run(rank -> {
             SymmetricMemory memory = rank.open(rank.freshGroup());
             try (SymmetricTensor first = bytes(memory, 64); SymmetricTensor second = bytes(memory, 64)) {
-                rank.checkThrows(RanksDisagreeException.class, () -> (rank.rank() == 0 ? first : second).rendezvous(), "allocation 0", "allocation 1");
+                rank.checkThrows(RanksDisagreeException.class, () -> (rank.rank() == 0 ? first : second).rendezvous(), "allocation 0",
+                        "allocation 1");
             }
         });
     }
@@ -141,7 +143,8 @@ interface RendezvousRules extends Rules {
         ranks().run(rank -> {
             ProcessGroup all = rank.freshGroup();
             for (int round = 0; round < 3; round++) {
-                try (ProcessGroup again = all.subgroup(IntStream.range(0, rank.worldSize()).toArray()); SymmetricMemory memory = SymmetricMemory.open(again, rank.options())) {
+                try (ProcessGroup again = all.subgroup(IntStream.range(0, rank.worldSize()).toArray());
+                        SymmetricMemory memory = SymmetricMemory.open(again, rank.options())) {
                     checkShares(rank, memory, round);
                 }
             }
@@ -182,10 +185,12 @@ interface RendezvousRules extends Rules {
                 int absent = rank.worldSize() - 1;
                 if (rank.rank() != absent) {
                     long start = System.nanoTime();
-                    var error = rank.checkThrows(DeadlineException.class, () -> tensor.rendezvous(Duration.ofMillis(400)), "[" + absent + "]");
+                    var error = rank.checkThrows(DeadlineException.class, () -> tensor.rendezvous(Duration.ofMillis(400)),
+                            "[" + absent + "]");
                     long waitedMillis = (System.nanoTime() - start) / 1_000_000;
                     rank.checkEqual(java.util.List.of(absent), error.missingRanks(), "the missing ranks");
-                    rank.check(waitedMillis >= 400 && waitedMillis < 400 + RankContext.SOON.toMillis() / 2, "the deadline of 400 ms was kept in " + waitedMillis + " ms");
+                    rank.check(waitedMillis >= 400 && waitedMillis < 400 + RankContext.SOON.toMillis() / 2,
+                            "the deadline of 400 ms was kept in " + waitedMillis + " ms");
                     rank.check(!tensor.isRendezvoused(), "the tensor should not be rendezvoused");
                 }
                 rank.meet();
@@ -197,7 +202,8 @@ interface RendezvousRules extends Rules {
     @Rule("SM-RDV-12")
     default void SM_RDV_12_aRendezvousCanBeTheFirstThingThatAGroupDoes() {
         ranks().run(rank -> {
-            try (SymmetricMemory memory = SymmetricMemory.open(rank.freshGroup(), rank.options()); SymmetricTensor tensor = bytes(memory, 8)) {
+            try (SymmetricMemory memory = SymmetricMemory.open(rank.freshGroup(), rank.options());
+                    SymmetricTensor tensor = bytes(memory, 8)) {
                 tensor.rendezvous();
                 rank.meet();
             }
@@ -232,7 +238,10 @@ interface RendezvousRules extends Rules {
             }
             long start = System.nanoTime();
             var error = rank.checkThrows(SymmetricMemoryException.class, tensor::rendezvous, Integer.toString(victim));
-            rank.check(error.code().equals(ErrorCode.RANK_MISSING) || error.code().equals(ErrorCode.RANK_LOST) || error.code().equals(ErrorCode.RANK_FAILED), "the code should be of a missing, lost or failed rank: " + error);
+            rank.check(
+                    error.code().equals(ErrorCode.RANK_MISSING) || error.code().equals(ErrorCode.RANK_LOST)
+                            || error.code().equals(ErrorCode.RANK_FAILED),
+                    "the code should be of a missing, lost or failed rank: " + error);
             rank.check(System.nanoTime() - start < deadline.multipliedBy(3).toNanos(), "the deadline should be kept");
         });
     }

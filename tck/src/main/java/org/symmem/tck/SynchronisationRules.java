@@ -56,7 +56,8 @@ interface SynchronisationRules extends Rules {
                     tensor.local().fill(late + 1);
                 }
                 tensor.signals().barrier(late % tensor.signals().channels(), RankContext.SOON);
-                rank.checkEqual((byte) (late + 1), rank.read(tensor.remote(late))[0], "what the late rank stored before it came to the barrier");
+                rank.checkEqual((byte) (late + 1), rank.read(tensor.remote(late))[0],
+                        "what the late rank stored before it came to the barrier");
                 rank.meet();
             }
         });
@@ -124,7 +125,7 @@ interface SynchronisationRules extends Rules {
         ranks().run(rank -> {
             SymmetricTensor tensor = rendezvoused(rank, 8);
             Signals signals = tensor.signals();
-            for (int wrong : new int[] {-1, signals.channels(), Integer.MAX_VALUE}) {
+            for (int wrong : new int[]{-1, signals.channels(), Integer.MAX_VALUE}) {
                 rank.checkThrows(IndexOutOfBoundsException.class, () -> signals.signal(0, wrong), "channel " + wrong);
                 rank.checkThrows(IndexOutOfBoundsException.class, () -> signals.await(0, wrong, RankContext.SOON), "channel " + wrong);
                 rank.checkThrows(IndexOutOfBoundsException.class, () -> signals.barrier(wrong, RankContext.SOON), "channel " + wrong);
@@ -140,7 +141,7 @@ interface SynchronisationRules extends Rules {
     default void SM_SYNC_7_aRankOutOfRangeIsRefusedBySignalAndWait() {
         ranks().run(rank -> {
             Signals signals = rendezvoused(rank, 8).signals();
-            for (int wrong : new int[] {-1, rank.worldSize()}) {
+            for (int wrong : new int[]{-1, rank.worldSize()}) {
                 rank.checkThrows(IndexOutOfBoundsException.class, () -> signals.signal(wrong, 0), "rank " + wrong);
                 rank.checkThrows(IndexOutOfBoundsException.class, () -> signals.await(wrong, 0, RankContext.SOON), "rank " + wrong);
             }
@@ -156,7 +157,8 @@ interface SynchronisationRules extends Rules {
         ranks().run(rank -> {
             Signals signals = rendezvoused(rank, 8).signals();
             long start = System.nanoTime();
-            var error = rank.checkThrows(DeadlineException.class, () -> signals.await(rank.previous(), 3, Duration.ofMillis(120)), "rank " + rank.previous(), "channel 3");
+            var error = rank.checkThrows(DeadlineException.class, () -> signals.await(rank.previous(), 3, Duration.ofMillis(120)),
+                    "rank " + rank.previous(), "channel 3");
             long waitedMillis = (System.nanoTime() - start) / 1_000_000;
             rank.checkEqual(ErrorCode.SIGNAL_TIMEOUT, error.code(), "the code");
             rank.checkEqual(List.of(rank.previous()), error.missingRanks(), "the missing ranks");
@@ -201,9 +203,11 @@ interface SynchronisationRules extends Rules {
                     int channel = thread;
                     both.add(threads.submit(() -> {
                         for (int round = 0; round < 300; round++) {
-                            rank.write(tensor.remote(rank.next()).slice(channel * 128L, 128), rank.values(rank.next(), channel * 128L, 128, round));
+                            rank.write(tensor.remote(rank.next()).slice(channel * 128L, 128),
+                                    rank.values(rank.next(), channel * 128L, 128, round));
                             tensor.signals().barrier(channel, RankContext.SOON);
-                            rank.checkHolds(tensor.local().slice(channel * 128L, 128), rank.rank(), channel * 128L, round, "thread " + channel + "'s half");
+                            rank.checkHolds(tensor.local().slice(channel * 128L, 128), rank.rank(), channel * 128L, round,
+                                    "thread " + channel + "'s half");
                             tensor.signals().barrier(channel, RankContext.SOON);
                         }
                     }));
@@ -222,7 +226,9 @@ interface SynchronisationRules extends Rules {
         ranks().run(rank -> {
             Signals one = rendezvoused(rank, 8).signals();
             Signals two = rendezvoused(rank, 8).signals();
-            Signals other = rank.memory().capability(Capability.SUBGROUPS).supported() ? rendezvoused(rank, rank.open(rank.freshGroup()), 8).signals() : two;
+            Signals other = rank.memory().capability(Capability.SUBGROUPS).supported()
+                    ? rendezvoused(rank, rank.open(rank.freshGroup()), 8).signals()
+                    : two;
             one.signal(rank.next(), 0);
             one.barrier(1, RankContext.SOON);
             rank.checkThrows(DeadlineException.class, () -> two.await(rank.previous(), 0, Duration.ofMillis(20)));
@@ -267,7 +273,8 @@ interface SynchronisationRules extends Rules {
             rank.write(tensor.local(), rank.values(rank.rank(), 0, 64, 13));
             Stream failing = rank.opened(rank.memory().newStream());
             tensor.signals().await(rank.previous(), 5, failing, Duration.ofMillis(100));
-            rank.checkThrows(SymmetricMemoryException.class, () -> failing.synchronize(RankContext.SOON), "rank " + rank.previous(), "channel 5");
+            rank.checkThrows(SymmetricMemoryException.class, () -> failing.synchronize(RankContext.SOON), "rank " + rank.previous(),
+                    "channel 5");
             rank.meet();
             Stream good = rank.opened(rank.memory().newStream());
             other.remote(rank.next()).copyFrom(tensor.local(), good);
@@ -309,8 +316,10 @@ interface SynchronisationRules extends Rules {
             }
             Duration deadline = Duration.ofSeconds(3);
             long start = System.nanoTime();
-            var error = rank.checkThrows(SymmetricMemoryException.class, () -> tensor.signals().barrier(0, deadline), Integer.toString(victim));
-            rank.check(error.code().equals(ErrorCode.SIGNAL_TIMEOUT) || error.code().equals(ErrorCode.RANK_LOST), "the code should be of a timeout or a lost rank: " + error);
+            var error = rank.checkThrows(SymmetricMemoryException.class, () -> tensor.signals().barrier(0, deadline),
+                    Integer.toString(victim));
+            rank.check(error.code().equals(ErrorCode.SIGNAL_TIMEOUT) || error.code().equals(ErrorCode.RANK_LOST),
+                    "the code should be of a timeout or a lost rank: " + error);
             rank.check(System.nanoTime() - start < deadline.plusSeconds(2).toNanos(), "the deadline should be kept");
             rank.read(tensor.remote(victim));
         });

@@ -52,7 +52,8 @@ final class TckRun implements AutoCloseable {
             return processes().report();
         } catch (RankProcesses.BackendUnavailable e) {
             if (settings.required()) {
-                throw new RankProcesses.Broken("backend " + settings.backend() + " was promised by " + TckSettings.REQUIRE + " and is unavailable: " + e.getMessage());
+                throw new RankProcesses.Broken("backend " + settings.backend() + " was promised by " + TckSettings.REQUIRE
+                        + " and is unavailable: " + e.getMessage());
             }
             notApplicable("backend " + settings.backend() + " is unavailable: " + e.getMessage());
             throw new IllegalStateException(e);

@@ -15,7 +15,8 @@ import java.util.Map;
  * @param output      where the ranks' output goes
  * @param required    whether it is an error, rather than a reason to skip, that the backend is unavailable
  */
-public record TckSettings(String backend, int ranks, List<String> jvmFlags, Map<String, String> environment, Path output, boolean required) {
+public record TckSettings(String backend, int ranks, List<String> jvmFlags, Map<String, String> environment, Path output,
+        boolean required) {
     /** The property by which all of the kit's timeouts are multiplied, for slow machines. */
     public static final String TIMEOUT_MULTIPLIER = "symmem.tck.timeoutMultiplier";
     /** The property that promises a backend, {@code cuda} or {@code cuda:2} for at least 2 ranks: its absence then fails. */

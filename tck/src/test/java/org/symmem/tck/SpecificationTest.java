@@ -23,7 +23,8 @@ class SpecificationTest {
     }
 
     private static Map<String, String> needsByRule() throws IOException {
-        return Files.readAllLines(Path.of("..", "docs", "SPEC.md")).stream()
+        return Files.readAllLines(Path.of("..", "docs", "SPEC.md"))
+                .stream()
                 .map(ROW::matcher)
                 .filter(java.util.regex.Matcher::find)
                 .collect(Collectors.toMap(row -> row.group(1), row -> row.group(3).strip()));
@@ -31,7 +32,8 @@ class SpecificationTest {
 
     @Test
     void everyRuleHasATestAndEveryTestARule() throws IOException {
-        assertThat(new TreeSet<>(needsByRule().keySet())).isEqualTo(tests().stream().map(test -> test.getAnnotation(Rule.class).value()).collect(Collectors.toCollection(TreeSet::new)));
+        assertThat(new TreeSet<>(needsByRule().keySet())).isEqualTo(
+                tests().stream().map(test -> test.getAnnotation(Rule.class).value()).collect(Collectors.toCollection(TreeSet::new)));
     }
 
     @Test
@@ -46,7 +48,9 @@ class SpecificationTest {
         Map<String, String> needs = needsByRule();
         for (Method test : tests()) {
             Rule rule = test.getAnnotation(Rule.class);
-            String wanted = Stream.of(Stream.of(rule.needs()).map(Enum::name), Stream.of(rule.absent()).map(lacking -> "no " + lacking), Stream.of(rule.ranks()).filter(ranks -> ranks > 1).map(ranks -> ranks + " ranks"))
+            String wanted = Stream
+                    .of(Stream.of(rule.needs()).map(Enum::name), Stream.of(rule.absent()).map(lacking -> "no " + lacking),
+                            Stream.of(rule.ranks()).filter(ranks -> ranks > 1).map(ranks -> ranks + " ranks"))
                     .flatMap(parts -> parts)
                     .collect(Collectors.joining(", "));
             assertThat(needs.get(rule.value())).as(rule.value()).isEqualTo(wanted);
