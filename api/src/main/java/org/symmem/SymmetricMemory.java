@@ -44,6 +44,7 @@ public final class SymmetricMemory implements AutoCloseable {
     private final ProcessGroup group;
     private final Options options;
     private final String backendName;
+    private final String selection;
     private final Backend backend;
     private final Map<Capability, Support> capabilities;
     private final Set<SymmetricTensor.Resources> tensors = ConcurrentHashMap.newKeySet();
@@ -51,11 +52,12 @@ public final class SymmetricMemory implements AutoCloseable {
     private long allocations;
     private volatile boolean closed;
 
-    private SymmetricMemory(ProcessGroup group, Options options, String backendName, Backend backend,
+    private SymmetricMemory(ProcessGroup group, Options options, BackendSelection.Choice selection, Backend backend,
             Map<Capability, Support> capabilities) {
         this.group = group;
         this.options = options;
-        this.backendName = backendName;
+        this.backendName = selection.provider().name();
+        this.selection = selection.explanation();
         this.backend = backend;
         this.capabilities = capabilities;
     }
@@ -117,7 +119,7 @@ public final class SymmetricMemory implements AutoCloseable {
             Map<Capability, Support> capabilities = commonCapabilities(opening, backend);
             LOG.log(Level.INFO, "rank {0}/{1} on host {2}, {3}: chose backend {4}", group.rank(), group.worldSize(),
                     HostIdentity.local().name(), backend.device(), choice.explanation());
-            return new SymmetricMemory(group, options, name, backend, capabilities);
+            return new SymmetricMemory(group, options, choice, backend, capabilities);
         } catch (Throwable e) {
             opened.closeBecauseOf(e);
             throw e;
@@ -165,6 +167,11 @@ public final class SymmetricMemory implements AutoCloseable {
     /** {@return the name of the backend in use; the same on all ranks} */
     public String backend() {
         return backendName;
+    }
+
+    /** {@return the backend in use, why it was chosen, and why none of the others was; in words} */
+    public String selection() {
+        return selection;
     }
 
     /** {@return this rank's device in words} */

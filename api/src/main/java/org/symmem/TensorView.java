@@ -124,6 +124,19 @@ public final class TensorView {
     }
 
     /**
+     * @param extents a shape with as many elements
+     * @return the same elements in that shape
+     * @throws IllegalArgumentException if the numbers of elements differ, or this view has gaps
+     */
+    public TensorView reshape(Shape extents) {
+        requireDense();
+        if (extents.elements() != shape.elements()) {
+            throw new IllegalArgumentException(this + " has " + shape.elements() + " elements, " + extents + " has " + extents.elements());
+        }
+        return new TensorView(tensor, memory, offsetBytes, extents, extents.denseStrides(), dataType);
+    }
+
+    /**
      * Reads one element. Needs {@link Capability#HOST_ACCESS}.
      *
      * @param index the position, outermost first

@@ -34,8 +34,7 @@ public final class HostBackendProvider implements BackendProvider {
                 Arena arena = Arena.ofConfined()) {
             LibC.mapInto(LibC.reserve(LibC.pageSize(), arena, "trying one page of address space"), memfd.fd(), 0,
                     "trying one page of shared memory");
-            return Availability.available("Linux " + System.getProperty("os.version"),
-                    "sealed memfds, descriptors by " + DescriptorExchange.Way.configured().describe());
+            return Availability.available("Linux " + System.getProperty("os.version"), "sealed memfds");
         } catch (RuntimeException | LinkageError e) {
             return Availability.unavailable("one page of shared memory could not be had: " + e.getMessage(), e);
         }

@@ -21,6 +21,9 @@ interface ContiguousViewRules extends Rules {
             TensorView all = tensor.contiguousView();
             rank.checkEqual(Shape.of(rank.worldSize(), 2, size / 2), all.shape(), "the shape");
             rank.check(all.isDense(), "the view of whole granules should have no gaps: " + all);
+            TensorView flat = all.reshape(Shape.of((long) size * rank.worldSize()));
+            rank.checkEqual(rank.value(rank.worldSize() - 1, size - 1, 1), rank.read(flat.slice(flat.shape().extent(0) - 1, 1))[0],
+                    "the last byte of the flat view");
             for (int peer = 0; peer < rank.worldSize(); peer++) {
                 rank.checkHolds(all.select(peer), peer, 0, 1, "part " + peer + " of the view");
             }

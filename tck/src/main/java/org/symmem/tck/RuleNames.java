@@ -14,6 +14,6 @@ final class RuleNames extends DisplayNameGenerator.Standard {
             return super.generateDisplayNameForMethod(enclosing, testClass, method);
         }
         String sentence = method.getName().substring(rule.value().length() + 1);
-        return rule.value() + " " + sentence.replaceAll("(?<=[a-z0-9])(?=[A-Z])", " ").toLowerCase(Locale.ROOT);
+        return rule.value() + " " + sentence.replaceAll("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ").toLowerCase(Locale.ROOT);
     }
 }
