@@ -12,6 +12,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.symmem.ErrorCode;
 import org.symmem.NativeCallException;
+import org.symmem.ProcessGroup;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.linux.Descriptor;
 import org.symmem.linux.LibC;
@@ -141,6 +142,11 @@ final class PidfdExchange extends DescriptorExchange {
                 .stream()
                 .map(ranks::get)
                 .collect(Collectors.toSet());
+    }
+
+    @Override
+    public ProcessGroup meetingGroup(ProcessGroup joined) {
+        return joined;
     }
 
     @Override
