@@ -39,7 +39,7 @@ class ProcessGroupTest {
             }
             return null;
         });
-        assertThat(store.size()).isLessThanOrEqualTo(6);
+        assertThat(store.size()).isLessThanOrEqualTo(2 * 3 + 4);
     }
 
     @Test
