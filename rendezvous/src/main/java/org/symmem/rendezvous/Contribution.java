@@ -78,7 +78,8 @@ record Contribution(String step, int worldSize, List<Integer> missed, byte[] byt
         }
         List<Integer> gaveUp = IntStream.range(0, all.size()).filter(rank -> !all.get(rank).missed().isEmpty()).boxed().toList();
         if (!gaveUp.isEmpty()) {
-            List<Integer> missed = List.copyOf(all.stream().flatMap(one -> one.missed().stream()).collect(Collectors.toCollection(TreeSet::new)));
+            List<Integer> missed = List
+                    .copyOf(all.stream().flatMap(one -> one.missed().stream()).collect(Collectors.toCollection(TreeSet::new)));
             throw new DeadlineException(ErrorCode.RANK_MISSING, all.getFirst().step() + ": ranks " + gaveUp + " of group " + group
                     + " have given up waiting for ranks " + missed
                     + ", which came too late. Find what held them up, or allow more time (symmem.timeout, in seconds)", missed);

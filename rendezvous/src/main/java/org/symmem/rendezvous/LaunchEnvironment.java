@@ -28,21 +28,21 @@ record LaunchEnvironment(int rank, int worldSize, int localRank, Optional<Addres
     /** The names by which one kind of launcher says the same three things. */
     private record Names(String launcher, String rank, String worldSize, String localRank) {}
 
-    private static final List<Names> LAUNCHERS = List.of(
-            new Names("torchrun or the user", "RANK", "WORLD_SIZE", "LOCAL_RANK"),
+    private static final Names PLAIN = new Names("torchrun or the user", "RANK", "WORLD_SIZE", "LOCAL_RANK");
+    private static final List<Names> LAUNCHERS = List.of(PLAIN,
             new Names("mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
             new Names("srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"));
 
     static LaunchEnvironment of(Map<String, String> variables) {
-        Names names = LAUNCHERS.stream()
-                .filter(launcher -> variables.containsKey(launcher.rank())
-                        || variables.containsKey(launcher.worldSize()) && launcher == LAUNCHERS.getFirst())
-                .findFirst()
-                .orElseThrow(() -> wrong(
-                        "RANK is not set, nor is OMPI_COMM_WORLD_RANK or SLURM_PROCID: no launcher has said which rank this process is. Start it with symmem launch, torchrun, mpirun or srun, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, for instance RANK=0 WORLD_SIZE=1"));
+        Names names = namesOf(variables);
         int worldSize = number(variables, names.worldSize(), names.launcher(), 1, GREATEST_WORLD, "");
         String why = " (below " + names.worldSize() + "=" + worldSize + ")";
         int rank = number(variables, names.rank(), names.launcher(), 0, worldSize - 1, why);
+        String plain = variables.get(PLAIN.worldSize());
+        if (names != PLAIN && plain != null && !parse(plain).equals(OptionalInt.of(worldSize))) {
+            throw wrong(PLAIN.worldSize() + "=" + plain + " and " + names.worldSize() + "=" + worldSize + " disagree: " + names.launcher()
+                    + " sets the second and the first is yours; take it away, or set RANK too");
+        }
         int localRank = variables.containsKey(names.localRank())
                 ? number(variables, names.localRank(), names.launcher(), 0, worldSize - 1, why)
                 : rank;
@@ -51,6 +51,14 @@ record LaunchEnvironment(int rank, int worldSize, int localRank, Optional<Addres
         boolean agentStore = variables.getOrDefault("TORCHELASTIC_USE_AGENT_STORE", "").equalsIgnoreCase("true");
         return new LaunchEnvironment(rank, worldSize, localRank, address(variables, worldSize), agentStore,
                 "symmem/" + run + "/" + restart);
+    }
+
+    private static Names namesOf(Map<String, String> variables) {
+        return LAUNCHERS.stream()
+                .filter(launcher -> variables.containsKey(launcher.rank()))
+                .findFirst()
+                .orElseThrow(() -> wrong(
+                        "RANK is not set, nor is OMPI_COMM_WORLD_RANK or SLURM_PROCID: no launcher has said which rank this process is. Start it with symmem launch, torchrun, mpirun or srun, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, for instance RANK=0 WORLD_SIZE=1"));
     }
 
     private static Optional<Address> address(Map<String, String> variables, int worldSize) {

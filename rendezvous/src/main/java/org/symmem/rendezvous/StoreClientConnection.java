@@ -94,8 +94,10 @@ final class StoreClientConnection implements AutoCloseable {
     }
 
     private static SymmetricMemoryException unreachable(String host, int port, long start, IOException e) {
-        return new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE, "the store on " + host + ":" + port + " cannot be reached, tried for "
-                + sinceMillis(start) + " ms: " + e.getMessage() + ". Check MASTER_ADDR, MASTER_PORT and the network", e);
+        return new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE,
+                "the store on " + host + ":" + port + " cannot be reached, tried for "
+                        + sinceMillis(start) + " ms: " + e.getMessage() + ". Check MASTER_ADDR, MASTER_PORT and the network",
+                e);
     }
 
     private static long sinceMillis(long start) {
@@ -187,7 +189,8 @@ final class StoreClientConnection implements AutoCloseable {
         ByteBuffer answer = buffer(length);
         long start = System.nanoTime();
         if (!receive(answer, deadline)) {
-            throw new SymmetricMemoryException(ErrorCode.STORE_PROTOCOL, "the store on " + address + " did not answer " + asking + " within "
+            throw new SymmetricMemoryException(ErrorCode.STORE_PROTOCOL, "the store on " + address + " did not answer " + asking
+                    + " within "
                     + sinceMillis(start) + " ms: " + answer.position() + " of " + length
                     + " bytes came. The process that serves it (rank 0, or the launcher's agent) is stopped or overloaded, or the network is broken");
         }

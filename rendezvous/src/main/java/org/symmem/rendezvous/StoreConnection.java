@@ -175,7 +175,8 @@ final class StoreConnection implements AutoCloseable {
         byte[] value = contents.get(wanted);
         if (value == null) {
             // The protocol has no word for it: a client waits for a key before it gets it.
-            throw new StoreRequest.Violation("it asked for key " + StoreRequest.printable(wanted) + ", which is not stored, without waiting for it");
+            throw new StoreRequest.Violation(
+                    "it asked for key " + StoreRequest.printable(wanted) + ", which is not stored, without waiting for it");
         }
         if (answers.bytes() + value.length > limits.totalBytes()) {
             throw new StoreRequest.Violation("it asked for more than " + limits.totalBytes() + " bytes at once");
