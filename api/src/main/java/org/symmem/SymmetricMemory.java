@@ -46,6 +46,7 @@ public final class SymmetricMemory implements AutoCloseable {
     private final String backendName;
     private final String selection;
     private final Backend backend;
+    private final ProcessGroup meetingGroup;
     private final Map<Capability, Support> capabilities;
     private final Set<SymmetricTensor.Resources> tensors = ConcurrentHashMap.newKeySet();
     private final Set<Stream> streams = ConcurrentHashMap.newKeySet();
@@ -59,6 +60,7 @@ public final class SymmetricMemory implements AutoCloseable {
         this.backendName = selection.provider().name();
         this.selection = selection.explanation();
         this.backend = backend;
+        this.meetingGroup = backend.meetingGroup(group);
         this.capabilities = capabilities;
     }
 
@@ -348,7 +350,7 @@ public final class SymmetricMemory implements AutoCloseable {
     }
 
     Agreement agreement(String operation, String tensor, Duration timeout) {
-        return new Agreement(group, operation, tensor, backend::device, timeout);
+        return new Agreement(meetingGroup, operation, tensor, backend::device, timeout);
     }
 
     private static String rankOf(ProcessGroup group) {

@@ -22,6 +22,8 @@ import org.symmem.SymmetricMemoryException;
 public final class Agreement {
     /** A message begins with this, so that anything else in its place is noticed. */
     private static final int MAGIC = 0x53_4d_41_31;
+    /** Of each field of a failure, so that a message stays small enough for any way between ranks. */
+    private static final int MOST_CHARACTERS = 6_000;
 
     private final ProcessGroup group;
     private final String operation;
@@ -131,8 +133,7 @@ public final class Agreement {
             out.writeInt(MAGIC);
             out.writeBoolean(false);
             for (String field : List.of(HostIdentity.local().name(), device.get(), step, code, text)) {
-                // Modified UTF-8 carries at most 65,535 bytes, at most three for a char.
-                out.writeUTF(field.length() > 20_000 ? field.substring(0, 20_000) : field);
+                out.writeUTF(field.length() > MOST_CHARACTERS ? field.substring(0, MOST_CHARACTERS) : field);
             }
         });
     }

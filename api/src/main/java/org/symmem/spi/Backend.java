@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import org.symmem.Capability;
 import org.symmem.MemoryRegion;
+import org.symmem.ProcessGroup;
 import org.symmem.Support;
 
 /** A backend at work for one process group: allocations, streams and transfers of one rank. Its transfers block the caller. */
@@ -13,6 +14,17 @@ public interface Backend extends Transfers, AutoCloseable {
 
     /** {@return what this rank can do; a capability that is not named is lacking} */
     Map<Capability, Support> capabilities();
+
+    /**
+     * A group of the same ranks, by which steps of this backend's memory agree. A backend whose ranks have a shorter way to each
+     * other than the store gives one that takes it.
+     *
+     * @param joined the group that the backend was opened for
+     * @return that group, or one of the same ranks; not closed apart from the backend
+     */
+    default ProcessGroup meetingGroup(ProcessGroup joined) {
+        return joined;
+    }
 
     /** {@return the unit in which buffers are allocated, in bytes; a contiguous view of multiples of it has no gaps} */
     long granularityBytes();

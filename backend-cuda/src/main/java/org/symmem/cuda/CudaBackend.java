@@ -153,6 +153,11 @@ final class CudaBackend implements Backend {
     }
 
     @Override
+    public ProcessGroup meetingGroup(ProcessGroup joined) {
+        return exchange.meetingGroup(joined);
+    }
+
+    @Override
     public long granularityBytes() {
         return granularityBytes;
     }

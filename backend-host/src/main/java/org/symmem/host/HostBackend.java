@@ -62,6 +62,11 @@ final class HostBackend implements Backend {
     }
 
     @Override
+    public ProcessGroup meetingGroup(ProcessGroup joined) {
+        return exchange.meetingGroup(joined);
+    }
+
+    @Override
     public long granularityBytes() {
         return LibC.pageSize();
     }

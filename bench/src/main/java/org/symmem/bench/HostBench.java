@@ -65,7 +65,7 @@ public final class HostBench {
     }
 
     private void rendezvous() {
-        double[] micros = new double[60];
+        double[] micros = new double[300];
         for (int i = 0; i < micros.length; i++) {
             long start = System.nanoTime();
             try (SymmetricTensor tensor = memory.allocate(Shape.of(BIG_BYTES), DataType.UINT8)) {
@@ -73,7 +73,7 @@ public final class HostBench {
                 micros[i] = (System.nanoTime() - start) / 1e3;
                 tensor.signals().barrier(0, SOON);
                 if (i == micros.length - 1) {
-                    report("allocate_and_rendezvous_64MiB", median(Arrays.copyOfRange(micros, 10, micros.length)), "us");
+                    report("allocate_and_rendezvous_64MiB", median(Arrays.copyOfRange(micros, 100, micros.length)), "us");
                 }
             }
         }

@@ -16,6 +16,7 @@ final class Errno {
     static final int EFBIG = 27;
     static final int ENOSPC = 28;
     static final int ENOSYS = 38;
+    static final int ECONNRESET = 104;
     static final int ETIMEDOUT = 110;
 
     private static final Map<Integer, String> NAMES = Map.ofEntries(
@@ -26,7 +27,7 @@ final class Errno {
             Map.entry(EMFILE, "EMFILE"),
             Map.entry(EFBIG, "EFBIG"), Map.entry(ENOSPC, "ENOSPC"), Map.entry(32, "EPIPE"), Map.entry(36, "ENAMETOOLONG"),
             Map.entry(ENOSYS, "ENOSYS"),
-            Map.entry(75, "EOVERFLOW"), Map.entry(98, "EADDRINUSE"), Map.entry(104, "ECONNRESET"), Map.entry(109, "ETOOMANYREFS"),
+            Map.entry(75, "EOVERFLOW"), Map.entry(98, "EADDRINUSE"), Map.entry(ECONNRESET, "ECONNRESET"), Map.entry(109, "ETOOMANYREFS"),
             Map.entry(ETIMEDOUT, "ETIMEDOUT"),
             Map.entry(111, "ECONNREFUSED"), Map.entry(115, "EINPROGRESS"));
     private static final Set<Integer> LIMITS = Set.of(ENOMEM, ENFILE, EMFILE, EFBIG, ENOSPC);

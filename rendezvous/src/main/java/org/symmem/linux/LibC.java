@@ -155,7 +155,12 @@ public final class LibC {
      */
     public static MemorySegment reserve(long sizeBytes, Arena arena, String purpose) {
         long address = mmap(0, sizeBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0, purpose);
-        return MemorySegment.ofAddress(address).reinterpret(sizeBytes, arena, range -> munmap(range.address(), sizeBytes));
+        try {
+            return MemorySegment.ofAddress(address).reinterpret(sizeBytes, arena, range -> munmap(range.address(), sizeBytes));
+        } catch (IllegalStateException closedArena) {
+            munmap(address, sizeBytes);
+            throw closedArena;
+        }
     }
 
     /** Maps a file into a place of a reserved range, instead of what is there. Sizes and offset are whole pages. */
@@ -182,6 +187,21 @@ public final class LibC {
         try {
             MemorySegment state = STATE.get();
             checked((int) Munmap.HANDLE.invokeExact(state, address, sizeBytes), "munmap", state, "unmapping " + sizeBytes + " bytes");
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /**
+     * Copies bytes that do not overlap. For sizes at which the C library beats the JVM: from some 16 KiB, as long as they fit the
+     * caches. The JVM cannot collect garbage meanwhile, so a call should copy a mebibyte at most.
+     *
+     * @param target off the heap, as long as the source
+     * @param source off the heap
+     */
+    public static void memcpy(MemorySegment target, MemorySegment source) {
+        try {
+            MemorySegment ignored = (MemorySegment) Memcpy.HANDLE.invokeExact(target, source, source.byteSize());
         } catch (Throwable e) {
             throw rethrown(e);
         }
@@ -245,11 +265,16 @@ public final class LibC {
         }
     }
 
-    /** {@return the bytes received, 0 at the end, or -1 if there are none now} */
+    /** {@return the bytes received, 0 at the end, or -1 if there are none now} A peer that was killed is an end too. */
     static int recvmsg(int fd, MemorySegment message, int flags, String purpose) {
         try {
             MemorySegment state = STATE.get();
-            return unlessBlocked((int) (long) Recvmsg.HANDLE.invokeExact(state, fd, message, flags), "recvmsg", state, purpose);
+            int received = (int) (long) Recvmsg.HANDLE.invokeExact(state, fd, message, flags);
+            if (received < 0 && (int) ERRNO.get(state, 0L) == Errno.ECONNRESET) {
+                // Said once, before what the peer had sent: that comes with the next call, and the end after it.
+                received = (int) (long) Recvmsg.HANDLE.invokeExact(state, fd, message, flags);
+            }
+            return unlessBlocked(received, "recvmsg", state, purpose);
         } catch (Throwable e) {
             throw rethrown(e);
         }
@@ -344,6 +369,13 @@ public final class LibC {
     }
 
     private static final ThreadLocal<MemorySegment> TIMESPEC = ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(16, 8));
+
+    /** Links what closing needs, while there still are descriptors for loading classes. */
+    static void prepareToClose() {
+        if (available().isEmpty()) {
+            close(-1);
+        }
+    }
 
     static void close(int fd) {
         try {
@@ -456,6 +488,11 @@ public final class LibC {
 
     private static final class Close {
         static final MethodHandle HANDLE = function("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    }
+
+    private static final class Memcpy {
+        static final MethodHandle HANDLE = LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow("memcpy"),
+                FunctionDescriptor.of(ADDRESS, ADDRESS, ADDRESS, JAVA_LONG), Linker.Option.critical(false));
     }
 
     private static final class Socket {

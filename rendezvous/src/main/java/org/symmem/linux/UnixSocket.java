@@ -160,14 +160,13 @@ public final class UnixSocket implements AutoCloseable {
     /**
      * Receives one message.
      *
-     * @param mostBytes       the longest message that is expected
+     * @param bytes           takes the message; as long as the longest that is expected
      * @param mostDescriptors the most descriptors that are expected
      * @return the message, if one is there
      * @throws SymmetricMemoryException if it is longer, or descriptors of it were lost; none stays open
      */
-    public Optional<Message> receive(int mostBytes, int mostDescriptors) {
+    public Optional<Message> receive(MemorySegment bytes, int mostDescriptors) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment bytes = arena.allocate(mostBytes);
             MemorySegment message = message(arena, bytes, mostDescriptors);
             int length = LibC.recvmsg(fd(), message, MSG_CMSG_CLOEXEC, "receiving from a peer");
             if (length < 0) {
@@ -181,7 +180,7 @@ public final class UnixSocket implements AutoCloseable {
                         ? new SymmetricMemoryException(ErrorCode.RESOURCE_LIMIT,
                                 "descriptors of a peer's message were lost, since this process may open no more: close what is not needed, or raise ulimit -n")
                         : new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE,
-                                "a peer's message is longer than the " + mostBytes + " bytes that were expected");
+                                "a peer's message is longer than the " + bytes.byteSize() + " bytes that were expected");
             }
             return Optional.of(received);
         }

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.symmem.ErrorCode;
+import org.symmem.ProcessGroup;
 import org.symmem.RanksDisagreeException;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.linux.Descriptor;
@@ -123,6 +124,14 @@ public abstract sealed class DescriptorExchange implements AutoCloseable permits
 
     /** {@return the ranks whose processes have ended, or which have closed the exchange} Local, any thread, only looks. */
     public abstract Set<Integer> lostRanks();
+
+    /**
+     * A group of the same ranks that meets by the shortest way that the exchange has.
+     *
+     * @param joined the group that the exchange was opened for
+     * @return that group, or one over the exchange's own connections, which ends with it
+     */
+    public abstract ProcessGroup meetingGroup(ProcessGroup joined);
 
     /** {@return the way in words} */
     public abstract String describe();

@@ -14,11 +14,12 @@ import java.nio.ByteOrder;
  *   hello (1)   | secret, 32 bytes                                  |
  *   handles (2) | sequence u64  | note …                            |   with the descriptors as ancillary data
  *   failed (3)  | sequence u64  |                                       the sender could not give its handles
+ *   gather (4)  | sequence u64  | contribution …                    |   to an all-gather
  * </pre>
  *
  * @param kind     what it is
  * @param sender   the rank that sent it
- * @param sequence the number of the exchange in the group, from 0; 0 in a hello
+ * @param sequence the number of the exchange or all-gather in the group, from 0; 0 in a hello
  * @param body     the secret or the note
  */
 record HandleMessage(int kind, int sender, long sequence, byte[] body) {
@@ -30,6 +31,7 @@ record HandleMessage(int kind, int sender, long sequence, byte[] body) {
     static final int HELLO = 1;
     static final int HANDLES = 2;
     static final int FAILED = 3;
+    static final int GATHER = 4;
 
     static final int MAGIC_OFFSET = 0;
     static final int VERSION_OFFSET = MAGIC_OFFSET + Integer.BYTES;
@@ -39,8 +41,8 @@ record HandleMessage(int kind, int sender, long sequence, byte[] body) {
     static final int BODY_OFFSET = SEQUENCE_OFFSET + Long.BYTES;
 
     static final int SECRET_BYTES = 32;
-    /** The longest message, in bytes; a note is a few numbers. */
-    static final int MOST_BYTES = 4096;
+    /** The longest message, in bytes: failures of a step with their texts; below what a unix socket takes at once. */
+    static final int MOST_BYTES = 128 * 1024;
     /** The most descriptors of one message. */
     static final int MOST_DESCRIPTORS = 16;
 

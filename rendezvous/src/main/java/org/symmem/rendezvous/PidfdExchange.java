@@ -12,6 +12,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.symmem.ErrorCode;
 import org.symmem.NativeCallException;
+import org.symmem.ProcessGroup;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.linux.Descriptor;
 import org.symmem.linux.LibC;
@@ -64,10 +65,16 @@ final class PidfdExchange extends DescriptorExchange {
         try {
             // The step ends on all ranks at once, so nobody closes what another has not fetched yet.
             agreement.check("fetching descriptors and " + step, () -> {
-                for (int rank = 0; rank < offers.size(); rank++) {
-                    fetchAll(rank, offers.get(rank), rank == agreement.group().rank(), received);
+                try {
+                    for (int rank = 0; rank < offers.size(); rank++) {
+                        fetchAll(rank, offers.get(rank), rank == agreement.group().rank(), received);
+                    }
+                    use.of(received);
+                } catch (RuntimeException e) {
+                    // Before the failure is told, which may itself need a descriptor.
+                    received.forEach(Received::close);
+                    throw e;
                 }
-                use.of(received);
             });
         } finally {
             received.forEach(Received::close);
@@ -141,6 +148,11 @@ final class PidfdExchange extends DescriptorExchange {
                 .stream()
                 .map(ranks::get)
                 .collect(Collectors.toSet());
+    }
+
+    @Override
+    public ProcessGroup meetingGroup(ProcessGroup joined) {
+        return joined;
     }
 
     @Override

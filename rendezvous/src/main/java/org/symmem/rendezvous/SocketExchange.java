@@ -1,8 +1,11 @@
 package org.symmem.rendezvous;
 
 import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.HexFormat;
@@ -13,17 +16,22 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.symmem.DeadlineException;
 import org.symmem.ErrorCode;
+import org.symmem.NativeCallException;
+import org.symmem.ProcessGroup;
 import org.symmem.RankLostException;
+import org.symmem.RanksDisagreeException;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.linux.Descriptor;
 import org.symmem.linux.Poll;
 import org.symmem.linux.UnixSocket;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Closers;
+import org.symmem.spi.HostIdentity;
 import org.symmem.spi.Wire;
 
 /**
@@ -37,10 +45,13 @@ final class SocketExchange extends DescriptorExchange {
     private static final System.Logger LOG = System.getLogger("org.symmem.rendezvous");
     /** How long a connection may take to say who it is. A peer says it at once. */
     private static final long HELLO_NANOS = 2_000_000_000;
+    /** How often a rank looks for its peers' messages before it sleeps: most come sooner than a sleeper is woken. */
+    private static final int LOOKS = 20;
 
     private final int rank;
     private final Map<Integer, UnixSocket> peers;
-    private long exchanges;
+    private final MemorySegment buffer = Arena.ofAuto().allocate(HandleMessage.MOST_BYTES);
+    private long swaps;
 
     private SocketExchange(int rank, Map<Integer, UnixSocket> peers) {
         this.rank = rank;
@@ -90,7 +101,7 @@ final class SocketExchange extends DescriptorExchange {
             int rank = agreement.group().rank();
             byte[] hello = new HandleMessage(HandleMessage.HELLO, rank, 0, secret).toBytes();
             for (int above = rank + 1; above < names.size(); above++) {
-                UnixSocket socket = UnixSocket.connect(names.get(above));
+                UnixSocket socket = connect(names.get(above), deadline);
                 peers.put(above, socket);
                 checkUser(socket, "rank " + above);
                 socket.send(hello, List.of());
@@ -120,11 +131,26 @@ final class SocketExchange extends DescriptorExchange {
             }
         }
 
+        private static UnixSocket connect(String name, long deadline) {
+            while (true) {
+                try {
+                    return UnixSocket.connect(name);
+                } catch (NativeCallException e) {
+                    // The peer's queue of connections is full for the moment.
+                    if (!e.codeName().equals("EAGAIN") || System.nanoTime() >= deadline) {
+                        throw e;
+                    }
+                    LockSupport.parkNanos(1_000_000);
+                }
+            }
+        }
+
         private void hearStrangers(List<Stranger> strangers) {
+            MemorySegment hello = Arena.ofAuto().allocate(HandleMessage.BODY_OFFSET + HandleMessage.SECRET_BYTES);
             for (Iterator<Stranger> all = strangers.iterator(); all.hasNext();) {
                 Stranger stranger = all.next();
                 try {
-                    Optional<UnixSocket.Message> message = stranger.socket().receive(HandleMessage.MOST_BYTES, 0);
+                    Optional<UnixSocket.Message> message = stranger.socket().receive(hello, 0);
                     if (message.isPresent()) {
                         peers.put(senderOf(message.get(), stranger.socket()), stranger.socket());
                         all.remove();
@@ -163,12 +189,12 @@ final class SocketExchange extends DescriptorExchange {
 
     @Override
     public void exchange(Agreement agreement, String step, Supplier<List<Descriptor>> own, byte[] note, Use use) {
-        long sequence = exchanges++;
+        long sequence = swaps++;
         Map<Integer, Received> byRank = new TreeMap<>();
         byRank.put(rank, new Received(note, List.of()));
         try {
             agreement.check("handing over descriptors and " + step, () -> {
-                handOver(agreement, sequence, own, note, byRank);
+                handOver(sequence, own, note, agreement.timeout(), byRank);
                 use.of(List.copyOf(byRank.values()));
             });
         } finally {
@@ -176,24 +202,15 @@ final class SocketExchange extends DescriptorExchange {
         }
     }
 
-    private void handOver(Agreement agreement, long sequence, Supplier<List<Descriptor>> own, byte[] note, Map<Integer, Received> byRank) {
-        long deadline = System.nanoTime() + agreement.timeout().toNanos();
-        Set<Integer> toSend = new TreeSet<>(peers.keySet());
-        Set<Integer> toReceive = new TreeSet<>(peers.keySet());
-        byte[] message = new HandleMessage(HandleMessage.HANDLES, rank, sequence, note).toBytes();
+    private void handOver(long sequence, Supplier<List<Descriptor>> own, byte[] note, Duration timeout, Map<Integer, Received> byRank) {
+        Set<Integer> notTold = new TreeSet<>(peers.keySet());
         try {
             List<Integer> descriptors = own.get().stream().map(Descriptor::fd).toList();
-            while (!toSend.isEmpty() || !toReceive.isEmpty()) {
-                toSend.removeIf(peer -> sendTo(peer, message, descriptors));
-                toReceive.removeIf(peer -> receiveFrom(peer, sequence, byRank));
-                if (!toSend.isEmpty() || !toReceive.isEmpty()) {
-                    awaitPeers(toSend, toReceive, deadline, agreement);
-                }
-            }
+            swap(new HandleMessage(HandleMessage.HANDLES, rank, sequence, note), descriptors, timeout, notTold, byRank);
         } catch (RuntimeException e) {
             // Those who wait for this rank's handles must not wait in vain until the deadline.
             byte[] failed = new HandleMessage(HandleMessage.FAILED, rank, sequence, new byte[0]).toBytes();
-            for (int peer : toSend) {
+            for (int peer : notTold) {
                 try {
                     peers.get(peer).send(failed, List.of());
                 } catch (RuntimeException more) {
@@ -204,10 +221,31 @@ final class SocketExchange extends DescriptorExchange {
         }
     }
 
+    /**
+     * Sends one message to every peer and receives one of the same kind and number from each.
+     *
+     * @param toSend whom it is still to be sent to; empty afterwards
+     * @param byRank takes what comes, also if this throws
+     */
+    private void swap(HandleMessage own, List<Integer> descriptors, Duration timeout, Set<Integer> toSend, Map<Integer, Received> byRank) {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        byte[] message = own.toBytes();
+        Set<Integer> toReceive = new TreeSet<>(peers.keySet());
+        for (int looks = 0; !toSend.isEmpty() || !toReceive.isEmpty(); looks++) {
+            toSend.removeIf(peer -> sendTo(peer, message, descriptors));
+            toReceive.removeIf(peer -> receiveFrom(peer, own, byRank));
+            if (looks < LOOKS) {
+                Thread.yield();
+            } else if (!toSend.isEmpty() || !toReceive.isEmpty()) {
+                awaitPeers(toSend, toReceive, deadline, timeout);
+            }
+        }
+    }
+
     private boolean sendTo(int peer, byte[] message, List<Integer> descriptors) {
         try {
             return peers.get(peer).send(message, descriptors);
-        } catch (org.symmem.NativeCallException e) {
+        } catch (NativeCallException e) {
             if (e.codeName().equals("EPIPE") || e.codeName().equals("ECONNRESET")) {
                 throw lost(peer);
             }
@@ -215,9 +253,9 @@ final class SocketExchange extends DescriptorExchange {
         }
     }
 
-    private boolean receiveFrom(int peer, long sequence, Map<Integer, Received> byRank) {
+    private boolean receiveFrom(int peer, HandleMessage own, Map<Integer, Received> byRank) {
         while (true) {
-            Optional<UnixSocket.Message> next = peers.get(peer).receive(HandleMessage.MOST_BYTES, HandleMessage.MOST_DESCRIPTORS);
+            Optional<UnixSocket.Message> next = peers.get(peer).receive(buffer, HandleMessage.MOST_DESCRIPTORS);
             if (next.isEmpty()) {
                 return false;
             }
@@ -226,18 +264,14 @@ final class SocketExchange extends DescriptorExchange {
                 if (message.end()) {
                     throw lost(peer);
                 }
-                HandleMessage handles = HandleMessage.from(message.bytes());
-                if (handles.sequence() < sequence) {
+                HandleMessage theirs = HandleMessage.from(message.bytes());
+                if (theirs.sequence() < own.sequence()) {
                     // Of an exchange that failed after the peer had sent.
                     message.close();
                     continue;
                 }
-                if (handles.kind() != HandleMessage.HANDLES || handles.sequence() != sequence || handles.sender() != peer) {
-                    throw new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE, handles.kind() == HandleMessage.FAILED
-                            ? "rank " + peer + " could not hand over its descriptors"
-                            : "rank " + peer + " is at exchange " + handles.sequence() + ", this rank at " + sequence);
-                }
-                byRank.put(peer, new Received(handles.body(), message.descriptors()));
+                requireSame(peer, own, theirs);
+                byRank.put(peer, new Received(theirs.body(), message.descriptors()));
                 return true;
             } catch (RuntimeException e) {
                 message.close();
@@ -246,13 +280,27 @@ final class SocketExchange extends DescriptorExchange {
         }
     }
 
-    private void awaitPeers(Set<Integer> toSend, Set<Integer> toReceive, long deadline, Agreement agreement) {
+    private static void requireSame(int peer, HandleMessage own, HandleMessage theirs) {
+        if (theirs.kind() == HandleMessage.FAILED) {
+            throw new SymmetricMemoryException(ErrorCode.DESCRIPTOR_EXCHANGE, "rank " + peer + " could not hand over its descriptors");
+        }
+        if (theirs.kind() != own.kind() || theirs.sequence() != own.sequence() || theirs.sender() != peer) {
+            throw new RanksDisagreeException("ranks are at different steps: rank " + peer + " at exchange " + theirs.sequence()
+                    + " of kind " + theirs.kind() + ", this rank at " + own.sequence() + " of kind " + own.kind()
+                    + ". Every rank must make the same collective calls in the same order");
+        }
+    }
+
+    private void awaitPeers(Set<Integer> toSend, Set<Integer> toReceive, long deadline, Duration timeout) {
         long leftNanos = deadline - System.nanoTime();
         if (leftNanos <= 0) {
             Set<Integer> late = new TreeSet<>(toSend);
             late.addAll(toReceive);
             throw new DeadlineException(ErrorCode.RANK_MISSING,
-                    "ranks " + late + " did not hand over their descriptors within " + agreement.timeout().toMillis() + " ms",
+                    "ranks " + late + " did not come within " + timeout.toMillis() + " ms; this is rank " + rank + "/" + (peers.size() + 1)
+                            + " on host "
+                            + HostIdentity.local().name() + ". Check that these ranks run and reach this step, or allow more time ("
+                            + Settings.TIMEOUT_PROPERTY + ", in seconds)",
                     List.copyOf(late));
         }
         if (toReceive.isEmpty()) {
@@ -262,9 +310,29 @@ final class SocketExchange extends DescriptorExchange {
         }
     }
 
+    @Override
+    public ProcessGroup meetingGroup(ProcessGroup joined) {
+        return new DelegatingProcessGroup(joined) {
+            @Override
+            public List<byte[]> allGather(String step, byte[] contribution, Duration timeout) {
+                Contribution own = new Contribution(step, worldSize(), contribution);
+                Map<Integer, Received> byRank = new TreeMap<>();
+                byRank.put(rank, new Received(own.toBytes(), List.of()));
+                try {
+                    swap(new HandleMessage(HandleMessage.GATHER, rank, swaps++, own.toBytes()), List.of(), timeout,
+                            new TreeSet<>(peers.keySet()), byRank);
+                } catch (DeadlineException e) {
+                    throw new DeadlineException(e.code(), step + ": " + e.getMessage(), e.missingRanks());
+                }
+                return Contribution.ofOneStep(name(),
+                        byRank.values().stream().map(received -> Contribution.from(received.note())).toList());
+            }
+        };
+    }
+
     private static RankLostException lost(int peer) {
         return new RankLostException(peer,
-                "rank " + peer + " has ended, or closed its symmetric memory, while descriptors were handed over; see that rank's output");
+                "rank " + peer + " has ended, or closed its symmetric memory, while this rank waited for it; see that rank's output");
     }
 
     @Override
