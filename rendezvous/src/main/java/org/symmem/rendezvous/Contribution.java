@@ -23,8 +23,9 @@ record Contribution(String step, int worldSize, List<Integer> missed, byte[] byt
     /** A string that is written as modified UTF-8 has at most 65,535 bytes, at most three for a char. */
     private static final int STEP_CHARS = 20_000;
 
-    static Contribution of(String step, int worldSize, byte[] bytes) {
-        return new Contribution(step.length() > STEP_CHARS ? step.substring(0, STEP_CHARS) : step, worldSize, List.of(), bytes);
+    /** What a rank gives that has not given up. */
+    Contribution(String step, int worldSize, byte[] bytes) {
+        this(step.length() > STEP_CHARS ? step.substring(0, STEP_CHARS) : step, worldSize, List.of(), bytes);
     }
 
     /** {@return what stands in its place when its rank has given up: a rank that comes late must not go on alone} */

@@ -54,7 +54,7 @@ final class GatheringProcessGroup implements ProcessGroup {
         if (closed) {
             throw new IllegalStateException("closed: " + this);
         }
-        List<Contribution> all = gather.gather(Contribution.of(step, worldSize, contribution).toBytes(), stepTimeout)
+        List<Contribution> all = gather.gather(new Contribution(step, worldSize, contribution).toBytes(), stepTimeout)
                 .stream()
                 .map(Contribution::from)
                 .toList();

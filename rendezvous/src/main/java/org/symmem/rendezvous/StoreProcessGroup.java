@@ -101,8 +101,8 @@ final class StoreProcessGroup implements ProcessGroup {
             return List.of(contribution.clone());
         }
         List<Contribution> all = now == 0 && rollCall.isPresent()
-                ? exchangeFirst(rollCall.get(), Contribution.of(step, worldSize, contribution), stepTimeout)
-                : exchange(now, Contribution.of(step, worldSize, contribution), stepTimeout);
+                ? exchangeFirst(rollCall.get(), new Contribution(step, worldSize, contribution), stepTimeout)
+                : exchange(now, new Contribution(step, worldSize, contribution), stepTimeout);
         Contribution.compareWorldSizes(name, rank, worldSize, all);
         return Contribution.ofOneStep(name, all);
     }
