@@ -16,6 +16,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
+import org.symmem.Availability;
 import org.symmem.ErrorCode;
 import org.symmem.KeyValueStore;
 import org.symmem.LiveAllocation;
@@ -70,7 +71,7 @@ final class RankMain {
             // Only what a query would have said is a reason to skip; anything else is a backend that is wrong.
             boolean unavailable = e instanceof SymmetricMemoryException error && error.code().equals(ErrorCode.BACKEND_UNAVAILABLE);
             new KitMessage(unavailable ? KitMessage.UNAVAILABLE : KitMessage.NOT_OPENED,
-                    unavailable ? Wire.write(o -> o.writeUTF(String.valueOf(e.getMessage()))) : failed(e).toBytes()).write(out);
+                    unavailable ? Wire.write(o -> o.writeUTF(String.valueOf(e.getMessage()))) : notOpened(e).toBytes()).write(out);
             return;
         }
         try (memory) {
@@ -80,6 +81,18 @@ final class RankMain {
                 Thread.ofPlatform().name("rule").start(() -> run(memory, store, order, out));
             }
         }
+    }
+
+    private static RankOutcome notOpened(Throwable e) {
+        RankOutcome outcome = failed(e);
+        // A provider that cannot be made has no name to be known by, so it may be the one that was asked for.
+        String broken = SymmetricMemory.providers()
+                .stream()
+                .filter(provider -> provider.priority() == Integer.MIN_VALUE)
+                .map(provider -> "; " + provider.name() + ": "
+                        + (provider.availability() instanceof Availability.Unavailable no ? no.reason() : "available"))
+                .collect(Collectors.joining());
+        return new RankOutcome(false, outcome.message() + broken, outcome.trace());
     }
 
     /** Reads what the kit sends. When the kit goes, this process follows it soon, wherever it hangs. */

@@ -1,0 +1,242 @@
+package org.symmem.tck.mutant;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import org.symmem.Capability;
+import org.symmem.ProcessGroup;
+import org.symmem.Support;
+import org.symmem.linux.Descriptor;
+import org.symmem.linux.LibC;
+import org.symmem.spi.Agreement;
+import org.symmem.spi.Allocation;
+import org.symmem.spi.Backend;
+import org.symmem.spi.Memory;
+import org.symmem.spi.PeerMapping;
+import org.symmem.spi.SignalPad;
+import org.symmem.spi.SignalPadLayout;
+import org.symmem.spi.StreamQueue;
+
+/** The mistakes, each with the rule that must catch it and what that rule's message must say. */
+public enum Mutant {
+    THROWS_IN_CONSTRUCTOR("SM-CAP-1", new Mistake() {
+        @Override
+        public void construct() {
+            throw new IllegalStateException("the constructor reads a file that is not there");
+        }
+    }, "could not open the backend", "its provider cannot be made", "the constructor reads a file that is not there"),
+
+    THROWS_WHEN_OPENED("SM-CAP-1", new Mistake() {
+        @Override
+        public void open(ProcessGroup group) {
+            throw new IllegalArgumentException("open was written in a hurry");
+        }
+    }, "could not open the backend", "open was written in a hurry"),
+
+    LACKS_WITHOUT_A_REASON("SM-CAP-1", new Mistake() {
+        @Override
+        public Map<Capability, Support> capabilities(Map<Capability, Support> right) {
+            return with(right, Capability.MULTICAST, new Support.No(" "));
+        }
+    }, "MULTICAST is lacking without a reason"),
+
+    KEEPS_OLD_DATA("SM-ALLOC-3", new Mistake() {
+        @Override
+        public Allocation allocate(Backend backend, long sizeBytes, SignalPadLayout pad) {
+            Allocation right = backend.allocate(sizeBytes, pad);
+            backend.fill(right.local(), sizeBytes - 1, 1, 0xA5, 1);
+            return right;
+        }
+    }, "a byte of fresh memory in round 0 should be 0 and is -91"),
+
+    COUNTS_SIZES_IN_AN_INT("SM-ALLOC-4", new Mistake() {
+        @Override
+        public void copy(Backend right, Memory target, long targetOffset, Memory source, long sourceOffset, long sizeBytes) {
+            right.copy(target, targetOffset & 0x7fff_ffff, source, sourceOffset & 0x7fff_ffff, sizeBytes);
+        }
+    }, "a byte beyond what an int counts"),
+
+    SHIFTS_PEERS_BY_ONE("SM-RDV-1", new Mistake() {
+        @Override
+        public Memory peer(PeerMapping right, int rank, int worldSize) {
+            return right.peer((rank + 1) % worldSize);
+        }
+    }, "the peer's view: byte 0 of rank "),
+
+    LEAKS_A_DESCRIPTOR("SM-RDV-1", new Mistake() {
+        private final List<Descriptor> forgotten = new ArrayList<>();
+
+        @Override
+        public void rendezvous(ProcessGroup group, Agreement agreement) {
+            forgotten.add(LibC.memfdCreate("forgotten", LibC.MFD_CLOEXEC, "a descriptor to forget"));
+        }
+    }, "left behind after the rule: descriptor of /memfd:forgotten (deleted): 0 before, 1 after"),
+
+    FORGETS_CLOSE_ON_EXEC("SM-LIFE-5", new Mistake() {
+        private Descriptor inherited = Descriptor.borrowed(-1);
+
+        @Override
+        public void rendezvous(ProcessGroup group, Agreement agreement) {
+            inherited = LibC.memfdCreate("inherited", 0, "a descriptor to inherit");
+        }
+
+        @Override
+        public void closeAllocation(Allocation right) {
+            inherited.close();
+            right.close();
+        }
+    }, "what was opened without close-on-exec should be [] and is", "/memfd:inherited"),
+
+    EXITS_IN_RENDEZVOUS("SM-RDV-1", new Mistake() {
+        @Override
+        public void rendezvous(ProcessGroup group, Agreement agreement) {
+            if (group.rank() == 1) {
+                System.out.println("a native library has had enough");
+                System.exit(3);
+            }
+        }
+    }, "rank 1 ended with exit code 3", "a native library has had enough"),
+
+    CRASHES_IN_RENDEZVOUS("SM-RDV-1", new Mistake() {
+        @Override
+        public void rendezvous(ProcessGroup group, Agreement agreement) {
+            if (group.rank() == 1) {
+                signalMyself("-SEGV");
+            }
+        }
+    }, "rank 1 ended by signal "),
+
+    HANGS_IN_RENDEZVOUS("SM-RDV-1", new Mistake() {
+        @Override
+        public void rendezvous(ProcessGroup group, Agreement agreement) {
+            while (group.rank() == 1) {
+                LockSupport.park();
+            }
+        }
+    }, "rank 0: ", "1", "rank 1 was still running"),
+
+    ACCESSES_BEYOND_A_PUT("SM-ACC-1", new Mistake() {
+        @Override
+        public void copy(Backend right, Memory target, long targetOffset, Memory source, long sourceOffset, long sizeBytes) {
+            right.copy(target, targetOffset, source, sourceOffset, sizeBytes);
+            long end = targetOffset + sizeBytes;
+            if (end % 8 != 0 && end + 1 < target.sizeBytes()) {
+                right.fill(target, end, 1, 0xEE, 1);
+            }
+        }
+    }, "bytes between puts: byte 2 of rank "),
+
+    BARRIER_DOES_NOT_WAIT("SM-SYNC-2", new Mistake() {
+        @Override
+        public int[] barrier(SignalPad right, int channel, long timeoutNanos) {
+            return new int[0];
+        }
+    }, "what the late rank stored before it came to the barrier should be 1 and is 0"),
+
+    SIGNAL_DOES_NOTHING("SM-SYNC-4", new Mistake() {
+        @Override
+        public void signal(SignalPad right, int peer, int channel) {}
+
+        @Override
+        public boolean await(SignalPad right, int source, int channel, long timeoutNanos) {
+            return true;
+        }
+    }, "a DeadlineException should be thrown, not nothing"),
+
+    CHANNELS_ARE_ONE("SM-SYNC-5", new Mistake() {
+        @Override
+        public void signal(SignalPad right, int peer, int channel) {
+            right.signal(peer, 0);
+        }
+
+        @Override
+        public boolean await(SignalPad right, int source, int channel, long timeoutNanos) {
+            return right.await(source, 0, timeoutNanos);
+        }
+    }, "a DeadlineException should be thrown, not nothing"),
+
+    NAMES_NOBODY_IN_A_TIMEOUT("SM-SYNC-9", new Mistake() {
+        @Override
+        public int[] barrier(SignalPad right, int channel, long timeoutNanos) {
+            return right.barrier(channel, timeoutNanos).length > 0 ? new int[]{0} : new int[0];
+        }
+    }, "the message should contain \"[1]\""),
+
+    STREAM_WAITS_FOR_NOBODY("SM-SYNC-13", new Mistake() {
+        @Override
+        public void await(SignalPad right, int source, int channel, StreamQueue stream, long timeoutNanos) {}
+    }, "a SymmetricMemoryException should be thrown, not nothing"),
+
+    LIES_ABOUT_MULTICAST("SM-MC-1", new Mistake() {
+        @Override
+        public Map<Capability, Support> capabilities(Map<Capability, Support> right) {
+            return with(right, Capability.MULTICAST, new Support.Yes("so it says"));
+        }
+
+        @Override
+        public Support multicastSupport(PeerMapping right) {
+            return new Support.Yes("so it says");
+        }
+
+        @Override
+        public Memory multicast(PeerMapping right) {
+            return right.peer(0);
+        }
+    }, "what rank 0 stored through multicast: byte 0 of rank 0's buffer should be ", "seen by rank 1"),
+
+    STRIDE_FORGETS_THE_GAP("SM-VIEW-2", new Mistake() {
+        @Override
+        public long contiguousStrideBytes(PeerMapping right, long sizeBytes) {
+            return sizeBytes;
+        }
+    }, "part 1 of the view of 4 bytes: byte "),
+
+    VIEW_SHOWS_ONE_RANK("SM-VIEW-1", new Mistake() {
+        @Override
+        public Memory contiguous(PeerMapping right, int worldSize) {
+            return right.peer(0);
+        }
+    }, "");
+
+    private final String rule;
+    private final Mistake mistake;
+    private final List<String> message;
+
+    Mutant(String rule, Mistake mistake, String... message) {
+        this.rule = rule;
+        this.mistake = mistake;
+        this.message = List.of(message);
+    }
+
+    /** {@return the rule that must catch it} */
+    public String rule() {
+        return rule;
+    }
+
+    /** {@return what the rule's message must contain} */
+    public List<String> message() {
+        return message;
+    }
+
+    Mistake mistake() {
+        return mistake;
+    }
+
+    private static Map<Capability, Support> with(Map<Capability, Support> right, Capability capability, Support support) {
+        Map<Capability, Support> all = new EnumMap<>(right);
+        all.put(capability, support);
+        return all;
+    }
+
+    private static void signalMyself(String signal) {
+        try {
+            new ProcessBuilder("kill", signal, Long.toString(ProcessHandle.current().pid())).start().waitFor();
+            // The signal takes a moment; nothing here may go on meanwhile.
+            LockSupport.park();
+        } catch (java.io.IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
