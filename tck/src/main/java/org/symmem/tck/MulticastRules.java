@@ -88,7 +88,9 @@ interface MulticastRules extends Rules {
                 SymmetricTensor tensor = rank.opened(rank.memory().allocate(Shape.of(size), DataType.UINT8));
                 tensor.rendezvous();
                 String own = Boolean.toString(tensor.multicastSupport().supported());
-                for (byte[] other : rank.memory().group().allGather("comparing multicast", own.getBytes(StandardCharsets.US_ASCII), RankContext.SOON)) {
+                for (byte[] other : rank.memory()
+                        .group()
+                        .allGather("comparing multicast", own.getBytes(StandardCharsets.US_ASCII), RankContext.SOON)) {
                     rank.checkEqual(own, new String(other, StandardCharsets.US_ASCII), "another rank's answer for " + size + " bytes");
                 }
             }

@@ -95,9 +95,14 @@ final class RankProcess {
 
     private String state() {
         if (!process.isAlive()) {
-            return end().orElse("is ending") + "\n";
+            return end().orElse("is ending") + crash() + "\n";
         }
         return threads() + "descriptors:\n" + descriptors();
+    }
+
+    private String crash() {
+        Path account = log.resolveSibling("crash-" + process.pid() + ".txt");
+        return Files.exists(account) ? "; what the JVM says of its crash: " + account : "";
     }
 
     private String threads() {

@@ -129,6 +129,7 @@ final class RankProcesses implements AutoCloseable {
 
     private Process startRank(int rank, int storePort, int kitPort, String token, Path log) throws IOException {
         List<String> flags = new ArrayList<>(FLAGS);
+        flags.add("-XX:ErrorFile=" + folder().resolve("crash-%p.txt").toAbsolutePath());
         flags.addAll(settings.jvmFlags());
         ProcessBuilder builder = new ProcessBuilder(JavaCommand.of(flags, RankMain.class, List.of()));
         builder.environment().putAll(settings.environment());

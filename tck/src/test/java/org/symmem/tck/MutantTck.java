@@ -8,6 +8,6 @@ class MutantTck extends BackendTck {
 
     @Override
     protected TckSettings settings() {
-        return TckSettings.forBackend("mutant").withOutput(OUTPUT);
+        return TckSettings.forBackend("mutant").withRanks(Integer.getInteger("symmem.tck.ranks", 2)).withOutput(OUTPUT);
     }
 }
