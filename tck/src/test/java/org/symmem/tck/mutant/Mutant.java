@@ -28,28 +28,28 @@ import org.symmem.spi.StreamQueue;
 
 /** The mistakes, each with the rule that must catch it and what that rule's message must say. */
 public enum Mutant {
-    THROWS_IN_CONSTRUCTOR(1, "SM-CAP-1", new Mistake() {
+    THROWS_IN_CONSTRUCTOR(1, "SM-CAP-1", new Change() {
         @Override
         public void construct() {
             throw new IllegalStateException("the constructor reads a file that is not there");
         }
     }, "could not open the backend", "its provider cannot be made", "the constructor reads a file that is not there"),
 
-    THROWS_WHEN_OPENED(1, "SM-CAP-1", new Mistake() {
+    THROWS_WHEN_OPENED(1, "SM-CAP-1", new Change() {
         @Override
         public void open(ProcessGroup group) {
             throw new IllegalArgumentException("open was written in a hurry");
         }
     }, "could not open the backend", "open was written in a hurry"),
 
-    LACKS_WITHOUT_A_REASON(1, "SM-CAP-1", new Mistake() {
+    LACKS_WITHOUT_A_REASON(1, "SM-CAP-1", new Change() {
         @Override
         public Map<Capability, Support> capabilities(Map<Capability, Support> right) {
             return with(right, Capability.MULTICAST, new Support.No(" "));
         }
     }, "MULTICAST is lacking without a reason"),
 
-    LOADS_ITS_LIBRARY_ONCE(1, "SM-CAP-2", new Mistake() {
+    LOADS_ITS_LIBRARY_ONCE(1, "SM-CAP-2", new Change() {
         @Override
         public Availability availability(Availability right) {
             // The provider is made anew for each query; what a library's loader remembers is not.
@@ -60,7 +60,7 @@ public enum Mutant {
         }
     }, "an open backend should be available when asked the 1. time"),
 
-    KEEPS_OLD_DATA(1, "SM-ALLOC-3", new Mistake() {
+    KEEPS_OLD_DATA(1, "SM-ALLOC-3", new Change() {
         @Override
         public Allocation allocate(Backend backend, long sizeBytes, SignalPadLayout pad) {
             Allocation right = backend.allocate(sizeBytes, pad);
@@ -69,14 +69,14 @@ public enum Mutant {
         }
     }, "a byte of fresh memory in round 0 should be 0 and is -91"),
 
-    FILLS_BYTES_FOR_ELEMENTS(1, "SM-ALLOC-6", new Mistake() {
+    FILLS_BYTES_FOR_ELEMENTS(1, "SM-ALLOC-6", new Change() {
         @Override
         public void fill(Backend right, Memory target, long offset, long elements, long elementBits, int elementSize) {
             right.fill(target, offset, elements * elementSize, elementBits & 0xff, 1);
         }
     }, "int16 element 0 should be 3.0 and is 771.0"),
 
-    RUNS_OUT_OF_MEMORY(1, "SM-ALLOC-7", new Mistake() {
+    RUNS_OUT_OF_MEMORY(1, "SM-ALLOC-7", new Change() {
         @Override
         public Allocation allocate(Backend right, long sizeBytes, SignalPadLayout pad) {
             if (sizeBytes > 1L << 40) {
@@ -86,21 +86,21 @@ public enum Mutant {
         }
     }, "a SymmetricMemoryException should be thrown, not java.lang.OutOfMemoryError"),
 
-    COUNTS_SIZES_IN_AN_INT(1, "SM-ALLOC-4", new Mistake() {
+    COUNTS_SIZES_IN_AN_INT(1, "SM-ALLOC-4", new Change() {
         @Override
         public void copy(Backend right, Memory target, long targetOffset, Memory source, long sourceOffset, long sizeBytes) {
             right.copy(target, targetOffset & 0x7fff_ffff, source, sourceOffset & 0x7fff_ffff, sizeBytes);
         }
     }, "a byte beyond what an int counts"),
 
-    SHIFTS_PEERS_BY_ONE(2, "SM-RDV-1", new Mistake() {
+    SHIFTS_PEERS_BY_ONE(2, "SM-RDV-1", new Change() {
         @Override
         public Memory peer(PeerMapping right, int rank, int worldSize) {
             return right.peer((rank + 1) % worldSize);
         }
     }, "the peer's view: byte 0 of rank "),
 
-    LEAKS_A_DESCRIPTOR(1, "SM-RDV-1", new Mistake() {
+    LEAKS_A_DESCRIPTOR(1, "SM-RDV-1", new Change() {
         private final List<Descriptor> forgotten = new ArrayList<>();
 
         @Override
@@ -109,7 +109,7 @@ public enum Mutant {
         }
     }, "left behind after the rule: descriptor of /memfd:forgotten (deleted): 0 before, 1 after"),
 
-    FORGETS_CLOSE_ON_EXEC(1, "SM-LIFE-5", new Mistake() {
+    FORGETS_CLOSE_ON_EXEC(1, "SM-LIFE-5", new Change() {
         private Descriptor inherited = Descriptor.borrowed(-1);
 
         @Override
@@ -124,14 +124,14 @@ public enum Mutant {
         }
     }, "what was opened without close-on-exec should be [] and is", "/memfd:inherited"),
 
-    LEAKS_ADDRESSES(1, "SM-LIFE-3", new Mistake() {
+    LEAKS_ADDRESSES(1, "SM-LIFE-3", new Change() {
         @Override
         public void rendezvous(ProcessGroup group, Agreement agreement) {
             LibC.reserve(8 << 20, Arena.global(), "addresses to forget");
         }
     }, "the address space grew by", "over 200 cycles"),
 
-    HANDS_OUT_SEGMENTS_WITHOUT_AN_END(2, "SM-LIFE-9", new Mistake() {
+    HANDS_OUT_SEGMENTS_WITHOUT_AN_END(2, "SM-LIFE-9", new Change() {
         @Override
         public Memory peer(PeerMapping right, int rank, int worldSize) {
             Memory mapped = right.peer(rank);
@@ -139,7 +139,7 @@ public enum Mutant {
         }
     }, "ended by signal 6", "SIGSEGV"),
 
-    EXITS_IN_RENDEZVOUS(2, "SM-RDV-1", new Mistake() {
+    EXITS_IN_RENDEZVOUS(2, "SM-RDV-1", new Change() {
         @Override
         public void rendezvous(ProcessGroup group, Agreement agreement) {
             if (group.rank() == 1) {
@@ -149,7 +149,7 @@ public enum Mutant {
         }
     }, "rank 1 ended with exit code 3", "a native library has had enough"),
 
-    CRASHES_IN_RENDEZVOUS(2, "SM-RDV-1", new Mistake() {
+    CRASHES_IN_RENDEZVOUS(2, "SM-RDV-1", new Change() {
         @Override
         public void rendezvous(ProcessGroup group, Agreement agreement) {
             if (group.rank() == 1) {
@@ -158,7 +158,7 @@ public enum Mutant {
         }
     }, "rank 1 ended by signal "),
 
-    HANGS_IN_RENDEZVOUS(2, "SM-RDV-1", new Mistake() {
+    HANGS_IN_RENDEZVOUS(2, "SM-RDV-1", new Change() {
         @Override
         public void rendezvous(ProcessGroup group, Agreement agreement) {
             while (group.rank() == 1) {
@@ -173,7 +173,7 @@ public enum Mutant {
         }
     },
 
-    ACCESSES_BEYOND_A_PUT(1, "SM-ACC-1", new Mistake() {
+    ACCESSES_BEYOND_A_PUT(1, "SM-ACC-1", new Change() {
         @Override
         public void copy(Backend right, Memory target, long targetOffset, Memory source, long sourceOffset, long sizeBytes) {
             right.copy(target, targetOffset, source, sourceOffset, sizeBytes);
@@ -184,7 +184,7 @@ public enum Mutant {
         }
     }, "bytes between puts: byte 2 of rank "),
 
-    COPIES_LATER(1, "SM-SYNC-3", new Mistake() {
+    COPIES_LATER(1, "SM-SYNC-3", new Change() {
         @Override
         public void copy(Backend right, Memory target, long targetOffset, Memory source, long sourceOffset, long sizeBytes) {
             if (sizeBytes != 2048 || source.address() != 0) {
@@ -198,7 +198,7 @@ public enum Mutant {
         }
     }, "what the previous rank stored before it signalled: byte "),
 
-    KEEPS_OLD_SIGNALS(1, "SM-SYNC-17", new Mistake() {
+    KEEPS_OLD_SIGNALS(1, "SM-SYNC-17", new Change() {
         private final Set<SignalPad> old = Collections.newSetFromMap(new IdentityHashMap<>());
 
         @Override
@@ -207,14 +207,14 @@ public enum Mutant {
         }
     }, "a DeadlineException should be thrown, not nothing"),
 
-    BARRIER_DOES_NOT_WAIT(2, "SM-SYNC-2", new Mistake() {
+    BARRIER_DOES_NOT_WAIT(2, "SM-SYNC-2", new Change() {
         @Override
         public int[] barrier(SignalPad right, int channel, long timeoutNanos) {
             return new int[0];
         }
     }, "what the late rank stored before it came to the barrier should be 1 and is 0"),
 
-    SIGNAL_DOES_NOTHING(1, "SM-SYNC-4", new Mistake() {
+    SIGNAL_DOES_NOTHING(1, "SM-SYNC-4", new Change() {
         @Override
         public void signal(SignalPad right, int peer, int channel) {}
 
@@ -224,7 +224,7 @@ public enum Mutant {
         }
     }, "a DeadlineException should be thrown, not nothing"),
 
-    CHANNELS_ARE_ONE(1, "SM-SYNC-5", new Mistake() {
+    CHANNELS_ARE_ONE(1, "SM-SYNC-5", new Change() {
         @Override
         public void signal(SignalPad right, int peer, int channel) {
             right.signal(peer, 0);
@@ -236,19 +236,19 @@ public enum Mutant {
         }
     }, "a DeadlineException should be thrown, not nothing"),
 
-    NAMES_NOBODY_IN_A_TIMEOUT(2, "SM-SYNC-9", new Mistake() {
+    NAMES_NOBODY_IN_A_TIMEOUT(2, "SM-SYNC-9", new Change() {
         @Override
         public int[] barrier(SignalPad right, int channel, long timeoutNanos) {
             return right.barrier(channel, timeoutNanos).length > 0 ? new int[]{0} : new int[0];
         }
     }, "the message should contain \"[1]\""),
 
-    STREAM_WAITS_FOR_NOBODY(1, "SM-SYNC-13", new Mistake() {
+    STREAM_WAITS_FOR_NOBODY(1, "SM-SYNC-13", new Change() {
         @Override
         public void await(SignalPad right, int source, int channel, StreamQueue stream, long timeoutNanos) {}
     }, "a SymmetricMemoryException should be thrown, not nothing"),
 
-    LIES_ABOUT_MULTICAST(2, "SM-MC-1", new Mistake() {
+    LIES_ABOUT_MULTICAST(2, "SM-MC-1", new Change() {
         @Override
         public Map<Capability, Support> capabilities(Map<Capability, Support> right) {
             return with(right, Capability.MULTICAST, new Support.Yes("so it says"));
@@ -260,26 +260,26 @@ public enum Mutant {
         }
 
         @Override
-        public Memory multicast(PeerMapping right) {
+        public Memory multicast(PeerMapping right, int worldSize) {
             return right.peer(0);
         }
     }, "what rank 0 stored through multicast: byte 0 of rank 0's buffer should be ", "seen by rank 1"),
 
-    STRIDE_FORGETS_THE_GAP(2, "SM-VIEW-2", new Mistake() {
+    STRIDE_FORGETS_THE_GAP(2, "SM-VIEW-2", new Change() {
         @Override
         public long contiguousStrideBytes(PeerMapping right, long sizeBytes) {
             return sizeBytes;
         }
     }, "part 1 of the view of 4 bytes: byte "),
 
-    VIEW_SHOWS_ONE_RANK(2, "SM-VIEW-1", new Mistake() {
+    VIEW_SHOWS_ONE_RANK(2, "SM-VIEW-1", new Change() {
         @Override
         public Memory contiguous(PeerMapping right, int worldSize) {
             return right.peer(0);
         }
     }, "IndexOutOfBoundsException"),
 
-    VIEW_IS_A_COPY(1, "SM-VIEW-3", new Mistake() {
+    VIEW_IS_A_COPY(1, "SM-VIEW-3", new Change() {
         @Override
         public Memory contiguous(PeerMapping right, int worldSize) {
             MemorySegment mapped = right.contiguous().segment().orElseThrow();
@@ -291,13 +291,13 @@ public enum Mutant {
 
     private final int ranks;
     private final String rule;
-    private final Mistake mistake;
+    private final Change change;
     private final List<String> message;
 
-    Mutant(int ranks, String rule, Mistake mistake, String... message) {
+    Mutant(int ranks, String rule, Change change, String... message) {
         this.ranks = ranks;
         this.rule = rule;
-        this.mistake = mistake;
+        this.change = change;
         this.message = List.of(message);
     }
 
@@ -322,8 +322,8 @@ public enum Mutant {
         return "0.5";
     }
 
-    Mistake mistake() {
-        return mistake;
+    Change change() {
+        return change;
     }
 
     private static Map<Capability, Support> with(Map<Capability, Support> right, Capability capability, Support support) {

@@ -15,8 +15,8 @@ import org.symmem.spi.SignalPad;
 import org.symmem.spi.SignalPadLayout;
 import org.symmem.spi.StreamQueue;
 
-/** A right backend, wrapped at each of its objects so that a mistake can take the place of a step. */
-record MutantBackend(Backend right, Mistake mistake, ProcessGroup group) implements Backend {
+/** The host backend, wrapped at each of its objects so that a change can take the place of a step. */
+record MutantBackend(Backend right, Change change, ProcessGroup group) implements Backend {
     @Override
     public String device() {
         return right.device();
@@ -24,7 +24,7 @@ record MutantBackend(Backend right, Mistake mistake, ProcessGroup group) impleme
 
     @Override
     public Map<Capability, Support> capabilities() {
-        return mistake.capabilities(right.capabilities());
+        return change.capabilities(right.capabilities());
     }
 
     @Override
@@ -34,7 +34,7 @@ record MutantBackend(Backend right, Mistake mistake, ProcessGroup group) impleme
 
     @Override
     public Allocation allocate(long sizeBytes, SignalPadLayout pad) {
-        return new MutantAllocation(mistake.allocate(right, sizeBytes, pad), sizeBytes);
+        return new MutantAllocation(change.allocate(right, sizeBytes, pad), sizeBytes);
     }
 
     @Override
@@ -49,22 +49,22 @@ record MutantBackend(Backend right, Mistake mistake, ProcessGroup group) impleme
 
     @Override
     public StreamQueue newStream() {
-        return right.newStream();
+        return change.stream(right.newStream());
     }
 
     @Override
     public StreamQueue wrapStream(long handle) {
-        return right.wrapStream(handle);
+        return change.wrapStream(right, handle);
     }
 
     @Override
     public void copy(Memory target, long targetOffsetBytes, Memory source, long sourceOffsetBytes, long sizeBytes) {
-        mistake.copy(right, target, targetOffsetBytes, source, sourceOffsetBytes, sizeBytes);
+        change.copy(right, target, targetOffsetBytes, source, sourceOffsetBytes, sizeBytes);
     }
 
     @Override
     public void fill(Memory target, long offsetBytes, long elements, long elementBits, int elementSize) {
-        mistake.fill(right, target, offsetBytes, elements, elementBits, elementSize);
+        change.fill(right, target, offsetBytes, elements, elementBits, elementSize);
     }
 
     @Override
@@ -88,13 +88,13 @@ record MutantBackend(Backend right, Mistake mistake, ProcessGroup group) impleme
 
         @Override
         public PeerMapping rendezvous(Agreement agreement) {
-            mistake.rendezvous(group, agreement);
+            change.rendezvous(group, agreement);
             return new MutantMapping(rightAllocation.rendezvous(agreement), sizeBytes);
         }
 
         @Override
         public void close() {
-            mistake.closeAllocation(rightAllocation);
+            change.closeAllocation(rightAllocation);
         }
     }
 
@@ -109,7 +109,7 @@ record MutantBackend(Backend right, Mistake mistake, ProcessGroup group) impleme
 
         @Override
         public Memory peer(int rank) {
-            return mistake.peer(rightMapping, rank, group.worldSize());
+            return change.peer(rightMapping, rank, group.worldSize());
         }
 
         @Override
@@ -119,27 +119,27 @@ record MutantBackend(Backend right, Mistake mistake, ProcessGroup group) impleme
 
         @Override
         public Memory contiguous() {
-            return mistake.contiguous(rightMapping, group.worldSize());
+            return change.contiguous(rightMapping, group.worldSize());
         }
 
         @Override
         public long contiguousStrideBytes() {
-            return mistake.contiguousStrideBytes(rightMapping, sizeBytes);
+            return change.contiguousStrideBytes(rightMapping, sizeBytes);
         }
 
         @Override
         public Support multicastSupport() {
-            return mistake.multicastSupport(rightMapping);
+            return change.multicastSupport(rightMapping);
         }
 
         @Override
         public Memory multicast() {
-            return mistake.multicast(rightMapping);
+            return change.multicast(rightMapping, group.worldSize());
         }
 
         @Override
         public void close() {
-            mistake.closeMapping(rightMapping);
+            change.closeMapping(rightMapping);
         }
     }
 
@@ -152,32 +152,32 @@ record MutantBackend(Backend right, Mistake mistake, ProcessGroup group) impleme
 
         @Override
         public void signal(int peer, int channel) {
-            mistake.signal(rightPad, peer, channel);
+            change.signal(rightPad, peer, channel);
         }
 
         @Override
         public boolean await(int source, int channel, long timeoutNanos) {
-            return mistake.await(rightPad, source, channel, timeoutNanos);
+            return change.await(rightPad, source, channel, timeoutNanos);
         }
 
         @Override
         public int[] barrier(int channel, long timeoutNanos) {
-            return mistake.barrier(rightPad, channel, timeoutNanos);
+            return change.barrier(rightPad, channel, timeoutNanos);
         }
 
         @Override
         public void signal(int peer, int channel, StreamQueue stream) {
-            rightPad.signal(peer, channel, stream);
+            rightPad.signal(peer, channel, change.rightOf(stream));
         }
 
         @Override
         public void await(int source, int channel, StreamQueue stream, long timeoutNanos) {
-            mistake.await(rightPad, source, channel, stream, timeoutNanos);
+            change.await(rightPad, source, channel, change.rightOf(stream), timeoutNanos);
         }
 
         @Override
         public void barrier(int channel, StreamQueue stream, long timeoutNanos) {
-            rightPad.barrier(channel, stream, timeoutNanos);
+            rightPad.barrier(channel, change.rightOf(stream), timeoutNanos);
         }
     }
 }

@@ -1,6 +1,7 @@
 package org.symmem.tck.mutant;
 
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.symmem.Availability;
 import org.symmem.ProcessGroup;
 import org.symmem.host.HostBackendProvider;
@@ -8,16 +9,24 @@ import org.symmem.spi.Agreement;
 import org.symmem.spi.Backend;
 import org.symmem.spi.BackendProvider;
 
-/** The host backend with the mistake that the property {@code symmem.tck.mutant} names. */
+/** The host backend with the change that the property {@code symmem.tck.mutant} names: a {@link Mutant} or a {@link Variant}. */
 public final class MutantProvider implements BackendProvider {
     /** Names the mutant; the kit hands properties that begin with {@code symmem.} on to its ranks. */
     public static final String PROPERTY = "symmem.tck.mutant";
 
     private final HostBackendProvider host = new HostBackendProvider();
-    private final Optional<Mutant> mutant = Optional.ofNullable(System.getProperty(PROPERTY)).map(Mutant::valueOf);
+    private final Optional<Change> change = Optional.ofNullable(System.getProperty(PROPERTY)).map(MutantProvider::changeOf);
 
     public MutantProvider() {
-        mutant.ifPresent(m -> m.mistake().construct());
+        change.ifPresent(Change::construct);
+    }
+
+    private static Change changeOf(String name) {
+        return Stream.of(Variant.values())
+                .filter(variant -> variant.name().equals(name))
+                .map(Variant::change)
+                .findFirst()
+                .orElseGet(() -> Mutant.valueOf(name).change());
     }
 
     @Override
@@ -32,14 +41,14 @@ public final class MutantProvider implements BackendProvider {
 
     @Override
     public Availability availability() {
-        return mutant.map(m -> m.mistake().availability(host.availability()))
+        return change.map(c -> c.availability(host.availability()))
                 .orElseGet(() -> Availability.unavailable("no mutant is asked for by " + PROPERTY, null));
     }
 
     @Override
     public Backend open(ProcessGroup group, Agreement agreement) {
-        Mistake mistake = mutant.orElseThrow().mistake();
-        mistake.open(group);
-        return new MutantBackend(host.open(group, agreement), mistake, group);
+        Change asked = change.orElseThrow();
+        asked.open(group);
+        return new MutantBackend(host.open(group, agreement), asked, group);
     }
 }

@@ -1,4 +1,4 @@
-/** Backends that are wrong on purpose, so that the kit can be tested: each breaks one rule, and that rule must catch it. */
+/** Backends made from the host backend so that the kit can be tested: wrong ones, which a rule must catch, and right ones. */
 @NullMarked
 package org.symmem.tck.mutant;
 

@@ -14,8 +14,8 @@ import org.symmem.spi.SignalPad;
 import org.symmem.spi.SignalPadLayout;
 import org.symmem.spi.StreamQueue;
 
-/** One way of being wrong: overrides a step of a right backend. What is not overridden is right. */
-interface Mistake {
+/** What a backend does otherwise than the host backend, step by step. What is not overridden is as there. */
+interface Change {
     /** Runs in the provider's constructor. */
     default void construct() {}
 
@@ -53,7 +53,7 @@ interface Mistake {
         return right.multicastSupport();
     }
 
-    default Memory multicast(PeerMapping right) {
+    default Memory multicast(PeerMapping right, int worldSize) {
         return right.multicast();
     }
 
@@ -67,6 +67,20 @@ interface Mistake {
 
     default int[] barrier(SignalPad right, int channel, long timeoutNanos) {
         return right.barrier(channel, timeoutNanos);
+    }
+
+    /** {@return a queue that does the operations of another on its own terms} */
+    default StreamQueue stream(StreamQueue right) {
+        return right;
+    }
+
+    /** {@return the host backend's queue behind one that {@link #stream} made} */
+    default StreamQueue rightOf(StreamQueue stream) {
+        return stream;
+    }
+
+    default StreamQueue wrapStream(Backend right, long handle) {
+        return right.wrapStream(handle);
     }
 
     default void await(SignalPad right, int source, int channel, StreamQueue stream, long timeoutNanos) {
