@@ -18,7 +18,7 @@ import org.symmem.spi.StreamQueue;
  * and the backend's watch, release those that have passed and fail the stream.
  */
 final class CudaStream implements StreamQueue {
-    private static final long SPIN_NANOS = 50_000;
+    private static final long SPIN_NANOS = 500_000;
     private static final long PAUSE_NANOS = 20_000;
     /** How many waits are remembered before it is asked which of them are over. */
     private static final int MANY_WAITS = 4096;
@@ -151,6 +151,10 @@ final class CudaStream implements StreamQueue {
         while (true) {
             synchronized (this) {
                 keepDeadlines();
+                if (owned && waits.isEmpty()) {
+                    // Copies and fills only: they come to their end by themselves, and the driver notices it soonest.
+                    finish();
+                }
                 if (idle()) {
                     waits.clear();
                     if (failure != null) {

@@ -24,8 +24,11 @@ final class HostSignalPad implements SignalPad {
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
 
-    /** How long a wait spins before it sleeps: some times what waking a sleeper costs. */
-    private static final long SPIN_NANOS = 50_000;
+    /**
+     * How long a wait spins before it sleeps. Waking a sleeper costs up to 100 microseconds on virtual machines; were this not several
+     * times as long, two ranks that once slept would put each other to sleep for ever after.
+     */
+    private static final long SPIN_NANOS = 500_000;
     /** Loads between two looks at the clock, which costs as much as some loads. */
     private static final int LOADS_A_LOOK = 64;
     /** How long a wait sleeps before it looks whether the peer still lives. */
@@ -57,7 +60,7 @@ final class HostSignalPad implements SignalPad {
         this.lostRanks = lostRanks;
         this.where = where;
         // With more ranks than processors the peer may need this one's processor to get on.
-        this.spinNanos = layout.worldSize() <= Runtime.getRuntime().availableProcessors() ? SPIN_NANOS : SPIN_NANOS / 25;
+        this.spinNanos = layout.worldSize() <= Runtime.getRuntime().availableProcessors() ? SPIN_NANOS : SPIN_NANOS / 100;
         this.sent = new long[layout.channels() * layout.worldSize()];
         this.received = new long[layout.channels() * layout.worldSize()];
         this.barriers = new long[layout.channels()];

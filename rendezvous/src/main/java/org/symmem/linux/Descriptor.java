@@ -4,6 +4,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A file descriptor and the duty to close it, once. */
 public final class Descriptor implements AutoCloseable {
+    static {
+        // A process that has run out of descriptors could load nothing any more, and so never close one.
+        LibC.prepareToClose();
+    }
+
     private final int number;
     private final String what;
     private final boolean owned;

@@ -155,7 +155,12 @@ public final class LibC {
      */
     public static MemorySegment reserve(long sizeBytes, Arena arena, String purpose) {
         long address = mmap(0, sizeBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0, purpose);
-        return MemorySegment.ofAddress(address).reinterpret(sizeBytes, arena, range -> munmap(range.address(), sizeBytes));
+        try {
+            return MemorySegment.ofAddress(address).reinterpret(sizeBytes, arena, range -> munmap(range.address(), sizeBytes));
+        } catch (IllegalStateException closedArena) {
+            munmap(address, sizeBytes);
+            throw closedArena;
+        }
     }
 
     /** Maps a file into a place of a reserved range, instead of what is there. Sizes and offset are whole pages. */
@@ -265,7 +270,11 @@ public final class LibC {
         try {
             MemorySegment state = STATE.get();
             int received = (int) (long) Recvmsg.HANDLE.invokeExact(state, fd, message, flags);
-            return received < 0 && (int) ERRNO.get(state, 0L) == Errno.ECONNRESET ? 0 : unlessBlocked(received, "recvmsg", state, purpose);
+            if (received < 0 && (int) ERRNO.get(state, 0L) == Errno.ECONNRESET) {
+                // Said once, before what the peer had sent: that comes with the next call, and the end after it.
+                received = (int) (long) Recvmsg.HANDLE.invokeExact(state, fd, message, flags);
+            }
+            return unlessBlocked(received, "recvmsg", state, purpose);
         } catch (Throwable e) {
             throw rethrown(e);
         }
@@ -360,6 +369,13 @@ public final class LibC {
     }
 
     private static final ThreadLocal<MemorySegment> TIMESPEC = ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(16, 8));
+
+    /** Links what closing needs, while there still are descriptors for loading classes. */
+    static void prepareToClose() {
+        if (available().isEmpty()) {
+            close(-1);
+        }
+    }
 
     static void close(int fd) {
         try {

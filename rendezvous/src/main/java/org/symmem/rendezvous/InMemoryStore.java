@@ -10,7 +10,10 @@ import org.symmem.ErrorCode;
 import org.symmem.KeyValueStore;
 import org.symmem.SymmetricMemoryException;
 
-/** A store for ranks that are threads of one process. Waits are woken by the rank that sets the last key. */
+/**
+ * A store for ranks that are threads of one process. Any thread may use it; a wait sleeps until a rank sets a key, and ends with a
+ * {@link SymmetricMemoryException} when its thread is interrupted. Holds no resources.
+ */
 public final class InMemoryStore implements KeyValueStore {
     private final Map<String, byte[]> values = new HashMap<>();
 
@@ -53,5 +56,10 @@ public final class InMemoryStore implements KeyValueStore {
     /** {@return the number of keys} */
     synchronized int size() {
         return values.size();
+    }
+
+    @Override
+    public String toString() {
+        return "InMemoryStore of process " + ProcessHandle.current().pid();
     }
 }

@@ -22,30 +22,43 @@ record LaunchEnvironment(int rank, int worldSize, int localRank, Optional<Addres
     /** Where the store is. */
     record Address(String host, int port) {}
 
+    /** Far above any number of ranks; what is above it is a mistake. */
+    private static final int GREATEST_WORLD = 1 << 20;
+
     /** The names by which one kind of launcher says the same three things. */
     private record Names(String launcher, String rank, String worldSize, String localRank) {}
 
-    private static final List<Names> LAUNCHERS = List.of(
-            new Names("torchrun or the user", "RANK", "WORLD_SIZE", "LOCAL_RANK"),
+    private static final Names PLAIN = new Names("torchrun or the user", "RANK", "WORLD_SIZE", "LOCAL_RANK");
+    private static final List<Names> LAUNCHERS = List.of(PLAIN,
             new Names("mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
             new Names("srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"));
 
     static LaunchEnvironment of(Map<String, String> variables) {
-        Names names = LAUNCHERS.stream()
-                .filter(launcher -> variables.containsKey(launcher.rank())
-                        || variables.containsKey(launcher.worldSize()) && launcher == LAUNCHERS.getFirst())
-                .findFirst()
-                .orElseThrow(() -> wrong(
-                        "RANK is not set, nor is OMPI_COMM_WORLD_RANK or SLURM_PROCID: no launcher has said which rank this process is. Start it with symmem launch, torchrun, mpirun or srun, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, for instance RANK=0 WORLD_SIZE=1"));
-        int worldSize = number(variables, names.worldSize(), names.launcher(), 1, 1 << 20);
-        int rank = number(variables, names.rank(), names.launcher(), 0, worldSize - 1);
-        int localRank = variables.containsKey(names.localRank()) ? number(variables, names.localRank(), names.launcher(), 0, worldSize - 1)
+        Names names = namesOf(variables);
+        int worldSize = number(variables, names.worldSize(), names.launcher(), 1, GREATEST_WORLD, "");
+        String why = " (below " + names.worldSize() + "=" + worldSize + ")";
+        int rank = number(variables, names.rank(), names.launcher(), 0, worldSize - 1, why);
+        String plain = variables.get(PLAIN.worldSize());
+        if (names != PLAIN && plain != null && !parse(plain).equals(OptionalInt.of(worldSize))) {
+            throw wrong(PLAIN.worldSize() + "=" + plain + " and " + names.worldSize() + "=" + worldSize + " disagree: " + names.launcher()
+                    + " sets the second and the first is yours; take it away, or set RANK too");
+        }
+        int localRank = variables.containsKey(names.localRank())
+                ? number(variables, names.localRank(), names.launcher(), 0, worldSize - 1, why)
                 : rank;
         String run = variables.getOrDefault("TORCHELASTIC_RUN_ID", variables.getOrDefault("SLURM_JOB_ID", "job"));
         String restart = variables.getOrDefault("TORCHELASTIC_RESTART_COUNT", "0");
         boolean agentStore = variables.getOrDefault("TORCHELASTIC_USE_AGENT_STORE", "").equalsIgnoreCase("true");
         return new LaunchEnvironment(rank, worldSize, localRank, address(variables, worldSize), agentStore,
                 "symmem/" + run + "/" + restart);
+    }
+
+    private static Names namesOf(Map<String, String> variables) {
+        return LAUNCHERS.stream()
+                .filter(launcher -> variables.containsKey(launcher.rank()))
+                .findFirst()
+                .orElseThrow(() -> wrong(
+                        "RANK is not set, nor is OMPI_COMM_WORLD_RANK or SLURM_PROCID: no launcher has said which rank this process is. Start it with symmem launch, torchrun, mpirun or srun, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, for instance RANK=0 WORLD_SIZE=1"));
     }
 
     private static Optional<Address> address(Map<String, String> variables, int worldSize) {
@@ -57,17 +70,16 @@ record LaunchEnvironment(int rank, int worldSize, int localRank, Optional<Addres
             throw wrong(
                     "MASTER_ADDR is not set: it is the host on which rank 0 serves the store, for instance MASTER_ADDR=127.0.0.1; torchrun sets it, under mpirun and srun it is yours to set");
         }
-        return Optional.of(new Address(host.strip(), number(variables, "MASTER_PORT", "torchrun or the user", 1, 65_535)));
+        return Optional.of(new Address(host.strip(), number(variables, "MASTER_PORT", "torchrun or the user", 1, 65_535, "")));
     }
 
-    private static int number(Map<String, String> variables, String name, String launcher, int least, int greatest) {
+    private static int number(Map<String, String> variables, String name, String launcher, int least, int greatest, String why) {
         String value = variables.get(name);
-        if (value == null) {
-            throw wrong(name + " is not set; " + launcher + " sets it to a whole number from " + least + " to " + greatest);
-        }
-        OptionalInt number = parse(value);
+        OptionalInt number = value == null ? OptionalInt.empty() : parse(value);
         if (number.isEmpty() || number.getAsInt() < least || number.getAsInt() > greatest) {
-            throw wrong(name + "=" + value + " is wrong: " + launcher + " sets it to a whole number from " + least + " to " + greatest);
+            throw wrong((value == null ? name + " is not set" : name + "=" + value + " is wrong") + ": " + launcher
+                    + " sets it to a whole number from " + least + " to " + greatest + why + ", for instance " + name + "="
+                    + (name.equals("MASTER_PORT") ? 29_500 : least));
         }
         return number.getAsInt();
     }

@@ -65,10 +65,16 @@ final class PidfdExchange extends DescriptorExchange {
         try {
             // The step ends on all ranks at once, so nobody closes what another has not fetched yet.
             agreement.check("fetching descriptors and " + step, () -> {
-                for (int rank = 0; rank < offers.size(); rank++) {
-                    fetchAll(rank, offers.get(rank), rank == agreement.group().rank(), received);
+                try {
+                    for (int rank = 0; rank < offers.size(); rank++) {
+                        fetchAll(rank, offers.get(rank), rank == agreement.group().rank(), received);
+                    }
+                    use.of(received);
+                } catch (RuntimeException e) {
+                    // Before the failure is told, which may itself need a descriptor.
+                    received.forEach(Received::close);
+                    throw e;
                 }
-                use.of(received);
             });
         } finally {
             received.forEach(Received::close);

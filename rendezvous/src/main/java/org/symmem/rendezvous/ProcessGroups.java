@@ -1,8 +1,10 @@
 package org.symmem.rendezvous;
 
+import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.symmem.KeyValueStore;
 import org.symmem.ProcessGroup;
@@ -11,57 +13,70 @@ import org.symmem.spi.Closers;
 
 /** Makes process groups. Users reach it through {@link ProcessGroup}; what is here besides is for engines and tests. */
 public final class ProcessGroups {
-    /** How long rank 0 goes on serving the store for ranks that have not said that they go. */
-    private static final Duration FAREWELL = Duration.ofSeconds(3);
+    private static final System.Logger LOG = System.getLogger("org.symmem.rendezvous");
+
+    /** How long rank 0 goes on serving the store for ranks that have not said that they go; less if its timeout is shorter. */
+    private static final Duration FAREWELL = Duration.ofSeconds(10);
     private static final AtomicInteger WORLDS_OF_ONE = new AtomicInteger();
+    /** How many world groups each rank of this process has joined by an agent's store. */
+    private static final Map<String, Integer> WORLDS = new ConcurrentHashMap<>();
 
     private ProcessGroups() {}
 
     /**
-     * Joins the group that a launcher's variables describe. See {@link ProcessGroup#fromEnvironment()}.
+     * Joins the group that a launcher's variables describe. See {@link ProcessGroup#fromEnvironment()}. Closing the group is local,
+     * but that rank 0, if it serves the store, waits until the others have closed theirs, 10 seconds at most or the group's timeout
+     * if that is shorter.
      *
      * @param variables the variables of the process
      * @return the world group; the caller closes it
+     * @throws SymmetricMemoryException if a variable or setting is missing or wrong, the store cannot be reached in time, or rank 0
+     *                                  cannot listen for it
      */
     public static ProcessGroup fromEnvironment(Map<String, String> variables) {
         LaunchEnvironment launch = LaunchEnvironment.of(variables);
         Duration timeout = Settings.timeout(variables);
         if (launch.store().isEmpty()) {
-            return new StoreProcessGroup(launch.keyPrefix(), 0, 1, launch.localRank(), timeout, new InMemoryStore(), () -> {});
+            return StoreProcessGroup.of(launch.keyPrefix(), 0, 1, launch.localRank(), timeout, new InMemoryStore(), () -> {});
         }
         LaunchEnvironment.Address address = launch.store().get();
+        boolean serves = launch.rank() == 0 && !launch.agentStore();
         Closers closers = new Closers();
         try {
-            if (launch.rank() == 0 && !launch.agentStore()) {
+            if (serves) {
                 String listen = Settings.value(Settings.LISTEN_PROPERTY, Settings.LISTEN_VARIABLE, variables).orElse(address.host());
                 closers.add(TcpStoreServer.start(new InetSocketAddress(listen, address.port()), StoreLimits.defaults()));
             }
             TcpStore store = closers.add(TcpStore.connect(address.host(), address.port(), timeout));
             store.announceWorker();
-            boolean serves = launch.rank() == 0 && !launch.agentStore();
-            return new StoreProcessGroup(launch.keyPrefix(), launch.rank(), launch.worldSize(), launch.localRank(), timeout, store,
-                    () -> leave(launch, store, serves, closers));
+            String name = nameOf(launch);
+            Farewell farewell = new Farewell(store, name, launch.rank(), launch.worldSize());
+            Duration patience = timeout.compareTo(FAREWELL) < 0 ? timeout : FAREWELL;
+            return StoreProcessGroup.of(name, launch.rank(), launch.worldSize(), launch.localRank(), timeout, store,
+                    () -> leave(farewell, serves, patience, closers));
         } catch (Throwable e) {
             closers.closeBecauseOf(e);
             throw e;
         }
     }
 
-    /** A rank that serves the store must not go before the others: their last steps need it. */
-    private static void leave(LaunchEnvironment launch, TcpStore store, boolean serves, Closers closers) {
+    /** A store that rank 0 serves is new for each group; an agent's outlives a group, and every rank joins the next one in turn. */
+    private static String nameOf(LaunchEnvironment launch) {
+        return launch.agentStore()
+                ? launch.keyPrefix() + "/" + WORLDS.merge(launch.keyPrefix() + "/" + launch.rank(), 1, Integer::sum)
+                : launch.keyPrefix();
+    }
+
+    private static void leave(Farewell farewell, boolean serves, Duration patience, Closers closers) {
         try (closers) {
-            store.set(farewell(launch, launch.rank()), new byte[0]);
+            farewell.say();
             if (serves) {
-                store.await(java.util.stream.IntStream.range(0, launch.worldSize()).mapToObj(rank -> farewell(launch, rank)).toList(),
-                        FAREWELL);
+                farewell.awaitAll(patience);
             }
         } catch (SymmetricMemoryException e) {
             // The store went first; there is nobody left to say farewell to.
+            LOG.log(Level.DEBUG, "the store had ended before the group was closed", e);
         }
-    }
-
-    private static String farewell(LaunchEnvironment launch, int rank) {
-        return launch.keyPrefix() + "/farewell/" + rank;
     }
 
     /**
@@ -71,7 +86,7 @@ public final class ProcessGroups {
      * @param timeout   how long collective steps wait unless told otherwise
      */
     public static ProcessGroup over(KeyValueStore store, String name, int rank, int worldSize, int localRank, Duration timeout) {
-        return new StoreProcessGroup(name, rank, worldSize, localRank, timeout, store, () -> {});
+        return StoreProcessGroup.of(name, rank, worldSize, localRank, timeout, store, () -> {});
     }
 
     /** {@return a group of this process alone, which needs no store} */

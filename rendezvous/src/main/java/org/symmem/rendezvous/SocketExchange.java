@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.symmem.DeadlineException;
@@ -100,7 +101,7 @@ final class SocketExchange extends DescriptorExchange {
             int rank = agreement.group().rank();
             byte[] hello = new HandleMessage(HandleMessage.HELLO, rank, 0, secret).toBytes();
             for (int above = rank + 1; above < names.size(); above++) {
-                UnixSocket socket = UnixSocket.connect(names.get(above));
+                UnixSocket socket = connect(names.get(above), deadline);
                 peers.put(above, socket);
                 checkUser(socket, "rank " + above);
                 socket.send(hello, List.of());
@@ -127,6 +128,20 @@ final class SocketExchange extends DescriptorExchange {
                 }
             } finally {
                 strangers.forEach(stranger -> stranger.socket().close());
+            }
+        }
+
+        private static UnixSocket connect(String name, long deadline) {
+            while (true) {
+                try {
+                    return UnixSocket.connect(name);
+                } catch (NativeCallException e) {
+                    // The peer's queue of connections is full for the moment.
+                    if (!e.codeName().equals("EAGAIN") || System.nanoTime() >= deadline) {
+                        throw e;
+                    }
+                    LockSupport.parkNanos(1_000_000);
+                }
             }
         }
 

@@ -11,10 +11,12 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import org.symmem.ErrorCode;
 import org.symmem.SymmetricMemoryException;
+import org.symmem.spi.Closers;
 
-/** One connection of a client to a store. Every read and write has a deadline. One request at a time. */
+/** One connection of a client to a store. Every read and write has a deadline. Used by one thread at a time. */
 final class StoreClientConnection implements AutoCloseable {
     /** How long an answer may take that the store gives without waiting for anybody. */
     static final Duration ANSWER = Duration.ofSeconds(30);
@@ -26,6 +28,7 @@ final class StoreClientConnection implements AutoCloseable {
     private final Selector selector;
     private final SelectionKey key;
     private final String address;
+    private String asking = "the connection";
 
     private StoreClientConnection(SocketChannel channel, Selector selector, SelectionKey key, String address) {
         this.channel = channel;
@@ -40,83 +43,119 @@ final class StoreClientConnection implements AutoCloseable {
      * @param timeout how long in all
      */
     static StoreClientConnection connect(String host, int port, Duration timeout) {
-        String address = host + ":" + port;
+        InetSocketAddress target = resolve(host, port);
+        long start = System.nanoTime();
+        long deadline = start + timeout.toNanos();
+        long pauseNanos = 5_000_000;
+        while (true) {
+            try {
+                return open(target, host + ":" + port, deadline);
+            } catch (ConnectException e) {
+                // Ranks start at different times: the one that serves the store may come later.
+                if (System.nanoTime() + pauseNanos - deadline >= 0) {
+                    throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE, "nobody listens on " + host + ":" + port
+                            + ", tried for " + sinceMillis(start) + " ms of " + timeout.toMillis()
+                            + ". Is rank 0 (or the launcher's agent) running, and are MASTER_ADDR and MASTER_PORT the same on all ranks?",
+                            e);
+                }
+                if (Thread.currentThread().isInterrupted()) {
+                    throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE,
+                            "interrupted while trying to reach the store on " + host + ":" + port, e);
+                }
+                LockSupport.parkNanos(pauseNanos);
+                pauseNanos = Math.min(pauseNanos * 2, 200_000_000);
+            } catch (IOException e) {
+                throw unreachable(host, port, start, e);
+            }
+        }
+    }
+
+    /** Opens one more connection to a store that has answered before, so that nobody listening means that it has ended. */
+    static StoreClientConnection connectAgain(String host, int port) {
+        long start = System.nanoTime();
+        try {
+            return open(resolve(host, port), host + ":" + port, start + ANSWER.toNanos());
+        } catch (ConnectException e) {
+            throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE, "nobody listens on " + host + ":" + port
+                    + " any more. The process that served the store (rank 0, or the launcher's agent) has probably ended; see its output",
+                    e);
+        } catch (IOException e) {
+            throw unreachable(host, port, start, e);
+        }
+    }
+
+    private static InetSocketAddress resolve(String host, int port) {
         InetSocketAddress target = new InetSocketAddress(host, port);
         if (target.isUnresolved()) {
             throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE,
                     "the store's host name \"" + host + "\" cannot be resolved. Correct MASTER_ADDR, or the host's name service");
         }
-        long deadline = System.nanoTime() + timeout.toNanos();
-        long pauseNanos = 5_000_000;
-        while (true) {
-            try {
-                StoreClientConnection connection = open(target, address, deadline);
-                connection.greet(deadline);
-                return connection;
-            } catch (ConnectException e) {
-                // Ranks start at different times: the one that serves the store may come later.
-                if (System.nanoTime() + pauseNanos >= deadline) {
-                    throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE, "nobody listens on " + address + ", tried for "
-                            + timeout.toMillis()
-                            + " ms. Is rank 0 (or the launcher's agent) running, and are MASTER_ADDR and MASTER_PORT the same on all ranks?",
-                            e);
-                }
-                LockSupport.parkNanos(pauseNanos);
-                pauseNanos = Math.min(pauseNanos * 2, 200_000_000);
-            } catch (IOException e) {
-                throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE, "the store on " + address + " cannot be reached: "
-                        + e.getMessage() + ". Check MASTER_ADDR, MASTER_PORT and the network", e);
-            }
-        }
+        return target;
+    }
+
+    private static SymmetricMemoryException unreachable(String host, int port, long start, IOException e) {
+        return new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE,
+                "the store on " + host + ":" + port + " cannot be reached, tried for "
+                        + sinceMillis(start) + " ms: " + e.getMessage() + ". Check MASTER_ADDR, MASTER_PORT and the network",
+                e);
+    }
+
+    private static long sinceMillis(long start) {
+        return (System.nanoTime() - start) / 1_000_000;
     }
 
     private static StoreClientConnection open(InetSocketAddress target, String address, long deadline) throws IOException {
-        SocketChannel channel = SocketChannel.open();
+        Closers closers = new Closers();
         try {
+            SocketChannel channel = closers.add(SocketChannel.open());
             channel.configureBlocking(false);
             channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-            Selector selector = Selector.open();
-            try {
-                SelectionKey key = channel.register(selector, SelectionKey.OP_CONNECT);
-                StoreClientConnection connection = new StoreClientConnection(channel, selector, key, address);
-                if (!channel.connect(target)) {
-                    while (!channel.finishConnect()) {
-                        connection.ready(SelectionKey.OP_CONNECT, deadline, "the connection");
-                    }
+            Selector selector = closers.add(Selector.open());
+            SelectionKey key = channel.register(selector, SelectionKey.OP_CONNECT);
+            StoreClientConnection connection = new StoreClientConnection(channel, selector, key, address);
+            if (!channel.connect(target)) {
+                while (!channel.finishConnect()) {
+                    connection.ready(SelectionKey.OP_CONNECT, deadline, "the connection");
                 }
-                return connection;
-            } catch (IOException | RuntimeException e) {
-                selector.close();
-                throw e;
             }
+            if (channel.getLocalAddress().equals(channel.getRemoteAddress())) {
+                // The system gave this socket the very port that it was to reach, and TCP connects a socket to itself then.
+                throw new ConnectException("only this socket itself is on the port");
+            }
+            connection.greet(deadline);
+            return connection;
         } catch (IOException | RuntimeException e) {
-            channel.close();
+            closers.closeBecauseOf(e);
             throw e;
         }
     }
 
-    private void greet(long deadline) throws IOException {
+    private void greet(long deadline) {
+        long start = System.nanoTime();
         int nonce = (int) ProcessHandle.current().pid();
-        long answerBy = Math.min(deadline, System.nanoTime() + ANSWER.toNanos());
+        long answerBy = Math.min(deadline - start, ANSWER.toNanos()) + start;
+        asking("a greeting");
+        int answer;
         try {
             send(buffer(2 + 2 * Integer.BYTES).put(StoreProtocol.VALIDATE)
                     .putInt(StoreProtocol.MAGIC)
                     .put(StoreProtocol.PING)
                     .putInt(nonce)
                     .flip(), answerBy);
-            int answer = receive(Integer.BYTES, answerBy, "the answer to the greeting").getInt();
-            if (answer != nonce) {
-                throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE,
-                        "what answers on " + address + " is not a store of this protocol. Is another program on MASTER_PORT?");
-            }
+            answer = receive(Integer.BYTES, answerBy).getInt();
         } catch (SymmetricMemoryException e) {
-            close();
-            if (e.code().equals(ErrorCode.STORE_PROTOCOL)) {
-                throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE,
-                        "what listens on " + address + " does not answer as a store does. Is another program on MASTER_PORT?", e);
-            }
-            throw e;
+            throw noStore(start, "it gives no answer, or closes the connection", e);
         }
+        if (answer != nonce) {
+            throw noStore(start, "it answers in another protocol", null);
+        }
+    }
+
+    private SymmetricMemoryException noStore(long start, String how, @Nullable Throwable cause) {
+        return new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE,
+                "what listens on " + address + " does not answer a greeting as a store does, after " + sinceMillis(start) + " ms: " + how
+                        + ". Is another program on MASTER_PORT?",
+                cause);
     }
 
     /** {@return an empty buffer for a request} */
@@ -124,29 +163,36 @@ final class StoreClientConnection implements AutoCloseable {
         return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
     }
 
+    /** @param what is asked from now on, for errors */
+    void asking(String what) {
+        asking = what;
+    }
+
     void send(ByteBuffer request, long deadline) {
         try {
             while (request.hasRemaining()) {
                 if (channel.write(request) == 0) {
-                    ready(SelectionKey.OP_WRITE, deadline, "that the store takes a request");
+                    ready(SelectionKey.OP_WRITE, deadline, "the store to take a request");
                 }
             }
         } catch (IOException e) {
-            throw broken("a request", e.getMessage(), e);
+            throw broken(String.valueOf(e.getMessage()), e);
         }
     }
 
     /**
      * @param length how many bytes
-     * @param what   they are, for errors
      * @return exactly these bytes
      * @throws SymmetricMemoryException if the store closes, or the deadline passes, before they are there
      */
-    ByteBuffer receive(int length, long deadline, String what) {
+    ByteBuffer receive(int length, long deadline) {
         ByteBuffer answer = buffer(length);
+        long start = System.nanoTime();
         if (!receive(answer, deadline)) {
-            throw new SymmetricMemoryException(ErrorCode.STORE_PROTOCOL, "the store on " + address + " did not send " + what + " in time: "
-                    + answer.position() + " of " + length + " bytes came");
+            throw new SymmetricMemoryException(ErrorCode.STORE_PROTOCOL, "the store on " + address + " did not answer " + asking
+                    + " within "
+                    + sinceMillis(start) + " ms: " + answer.position() + " of " + length
+                    + " bytes came. The process that serves it (rank 0, or the launcher's agent) is stopped or overloaded, or the network is broken");
         }
         return answer.flip();
     }
@@ -158,7 +204,7 @@ final class StoreClientConnection implements AutoCloseable {
             while (answer.hasRemaining()) {
                 int read = channel.read(answer);
                 if (read < 0) {
-                    throw broken("an answer", "it closed the connection", null);
+                    throw broken("it closed the connection", null);
                 }
                 if (read == 0 && looks++ < LOOKS) {
                     Thread.yield();
@@ -168,7 +214,7 @@ final class StoreClientConnection implements AutoCloseable {
             }
             return true;
         } catch (IOException e) {
-            throw broken("an answer", e.getMessage(), e);
+            throw broken(String.valueOf(e.getMessage()), e);
         }
     }
 
@@ -187,13 +233,14 @@ final class StoreClientConnection implements AutoCloseable {
         selector.select(leftNanos / 1_000_000 + 1);
         selector.selectedKeys().clear();
         if (Thread.currentThread().isInterrupted()) {
-            throw new IOException("interrupted");
+            throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE,
+                    "interrupted while the store on " + address + " was asked for " + asking);
         }
         return true;
     }
 
-    private SymmetricMemoryException broken(String during, String why, @org.jspecify.annotations.Nullable Throwable cause) {
-        return new SymmetricMemoryException(ErrorCode.STORE_PROTOCOL, "the store on " + address + " broke off during " + during + ": " + why
+    private SymmetricMemoryException broken(String why, @Nullable Throwable cause) {
+        return new SymmetricMemoryException(ErrorCode.STORE_PROTOCOL, "the store on " + address + " broke off during " + asking + ": " + why
                 + ". The process that serves it (rank 0, or the launcher's agent) has probably ended; see its output", cause);
     }
 

@@ -2,72 +2,99 @@ package org.symmem.rendezvous;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.HashSet;
 import java.util.Set;
 
 /** One client of the store. Used by the store's thread alone. */
 final class StoreConnection implements AutoCloseable {
-    private static final ByteBuffer NOTHING = buffer(0);
+    /**
+     * Buffers of the store's thread, lent to one connection at a time. Their sizes are what a connection gets in one turn.
+     *
+     * @param in  what is read at once
+     * @param out what is written at once
+     */
+    record Buffers(ByteBuffer in, ByteBuffer out) {
+        static Buffers allocate() {
+            return new Buffers(ByteBuffer.allocateDirect(16 << 10), ByteBuffer.allocateDirect(64 << 10));
+        }
+    }
+
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     private final SocketChannel channel;
     private final SelectionKey key;
     private final StoreContents contents;
     private final StoreLimits limits;
+    private final Buffers buffers;
     private final String peer;
-    /** What has arrived and is not served; grows only with what arrives, so an idle client costs no buffer. */
-    private ByteBuffer pending = NOTHING;
-    private final Deque<ByteBuffer> answers = new ArrayDeque<>();
-    private final Set<String> awaited = new HashSet<>();
+    private final StoreRequestReader reader;
+    private final StoreAnswers answers = new StoreAnswers();
+    private Set<String> awaited = Set.of();
+    /** What has arrived and must wait until the client has taken its answers; at most one turn's. */
+    private ByteBuffer unserved = NOTHING;
+    private long underWay;
     private boolean validated;
 
-    StoreConnection(SocketChannel channel, SelectionKey key, StoreContents contents, StoreLimits limits) throws IOException {
+    StoreConnection(SocketChannel channel, SelectionKey key, StoreContents contents, StoreLimits limits, Buffers buffers)
+            throws IOException {
         this.channel = channel;
         this.key = key;
         this.contents = contents;
         this.limits = limits;
+        this.buffers = buffers;
         this.peer = String.valueOf(channel.getRemoteAddress());
+        this.reader = new StoreRequestReader(limits);
     }
 
     /** Reads once and serves what is complete. {@return false if the client has closed} */
-    boolean read(ByteBuffer scratch) throws IOException, StoreRequest.Violation {
-        scratch.clear();
-        if (channel.read(scratch) < 0) {
+    boolean read() throws IOException, StoreRequest.Violation {
+        ByteBuffer in = buffers.in().clear();
+        if (channel.read(in) < 0) {
             return false;
         }
-        scratch.flip();
-        if (pending.remaining() + scratch.remaining() > limits.requestBytes()) {
-            throw new StoreRequest.Violation("more than " + limits.requestBytes() + " bytes of requests at once");
-        }
-        take(scratch);
-        serveComplete();
-        if (!pending.hasRemaining()) {
-            pending = NOTHING;
-        }
+        serve(in.flip());
         return true;
     }
 
-    private void take(ByteBuffer arrived) {
-        int wanted = pending.remaining() + arrived.remaining();
-        ByteBuffer joined = pending.capacity() >= wanted ? pending.compact()
-                : buffer(Math.max(wanted, 2 * pending.remaining())).put(pending);
-        pending = joined.put(arrived).flip();
+    /** Writes once, and serves what waited until the client had taken the answers before it. */
+    void resume() throws IOException, StoreRequest.Violation {
+        flush();
+        if (answers.bytes() == 0) {
+            ByteBuffer in = unserved;
+            unserved = NOTHING;
+            serve(in);
+        }
     }
 
     /** Serves requests while the client takes the answers: one that does not read gets no more served, so answers cannot pile up. */
-    private void serveComplete() throws IOException, StoreRequest.Violation {
-        while (answers.isEmpty()) {
-            StoreRequest request = StoreRequest.parse(pending, limits);
+    private void serve(ByteBuffer in) throws IOException, StoreRequest.Violation {
+        while (answers.bytes() < buffers.out().capacity()) {
+            StoreRequest request = reader.next(in);
             if (request == null) {
-                return;
+                break;
             }
             serve(request);
-            flush();
         }
+        account();
+        if (in.hasRemaining()) {
+            unserved = ByteBuffer.allocate(in.remaining()).put(in).flip();
+        }
+        if (answers.bytes() > 0) {
+            flush();
+            if (unserved.hasRemaining()) {
+                // Goes on in a turn of its own, also if the client took everything.
+                key.interestOps(SelectionKey.OP_WRITE);
+            }
+        }
+    }
+
+    /** Tells the store what this client makes it hold besides keys and values, which has a limit over all clients. */
+    private void account() throws StoreRequest.Violation {
+        long now = reader.heldBytes() + awaited.stream().mapToLong(String::length).sum();
+        contents.underWay(now - underWay);
+        underWay = now;
     }
 
     private void serve(StoreRequest request) throws StoreRequest.Violation {
@@ -89,48 +116,55 @@ final class StoreConnection implements AutoCloseable {
                 }
             }
             case StoreProtocol.APPEND -> contents.append(request.keys().getFirst(), request.values().getFirst());
-            case StoreProtocol.COMPARE_SET ->
-                answerValue(contents.compareSet(request.keys().getFirst(), request.values().getFirst(), request.values().getLast()));
-            case StoreProtocol.GET -> answerStored(request.keys().getFirst());
-            case StoreProtocol.MULTI_GET -> {
+            case StoreProtocol.COMPARE_SET -> answers.addValue(
+                    contents.compareSet(request.keys().getFirst(), request.values().getFirst(), request.values().getLast()));
+            case StoreProtocol.GET, StoreProtocol.MULTI_GET -> {
                 for (String wanted : request.keys()) {
                     answerStored(wanted);
                 }
             }
-            case StoreProtocol.ADD -> answerLong(contents.add(request.keys().getFirst(), request.number()));
-            case StoreProtocol.CHECK -> answerByte(contents.containsAll(request.keys()) ? StoreProtocol.READY : StoreProtocol.NOT_READY);
+            case StoreProtocol.ADD -> answers.addLong(contents.add(request.keys().getFirst(), request.number()));
+            case StoreProtocol.CHECK ->
+                answers.addByte(contents.containsAll(request.keys()) ? StoreProtocol.READY : StoreProtocol.NOT_READY);
             case StoreProtocol.WAIT -> await(request);
             case StoreProtocol.CANCEL_WAIT -> {
-                contents.forget(this, awaited);
-                awaited.clear();
-                answerByte(StoreProtocol.CANCELED);
+                forgetWait();
+                answers.addByte(StoreProtocol.CANCELED);
             }
-            case StoreProtocol.GETNUMKEYS -> answerLong(contents.size());
-            case StoreProtocol.DELETE_KEY -> answerLong(contents.delete(request.keys().getFirst()) ? 1 : 0);
-            case StoreProtocol.PING -> answers.add(buffer(Integer.BYTES).putInt((int) request.number()).flip());
+            case StoreProtocol.GETNUMKEYS -> answers.addLong(contents.size());
+            case StoreProtocol.DELETE_KEY -> answers.addLong(contents.delete(request.keys().getFirst()) ? 1 : 0);
+            case StoreProtocol.PING -> answers.addInt((int) request.number());
             default -> throw new StoreRequest.Violation("opcode " + request.opcode() + " has no place here");
         }
     }
 
     private void await(StoreRequest request) {
+        Set<String> missing = new HashSet<>();
         for (String wanted : request.keys()) {
-            if (contents.get(wanted) == null && awaited.add(wanted)) {
+            if (contents.get(wanted) == null && missing.add(wanted)) {
                 contents.awaitedBy(this, wanted);
             }
         }
-        if (awaited.isEmpty()) {
-            answerByte(StoreProtocol.READY);
+        awaited = missing;
+        if (missing.isEmpty()) {
+            answers.addByte(StoreProtocol.READY);
         }
+    }
+
+    private void forgetWait() {
+        contents.forget(this, awaited);
+        awaited = Set.of();
     }
 
     /** Called when a key that this client waits for is there. */
     void arrived(String arrived) {
         awaited.remove(arrived);
         if (awaited.isEmpty()) {
-            answerByte(StoreProtocol.READY);
+            answers.addByte(StoreProtocol.READY);
             try {
+                account();
                 flush();
-            } catch (IOException e) {
+            } catch (IOException | StoreRequest.Violation e) {
                 // The client is gone; its own next event says so to the server.
                 answers.clear();
             }
@@ -141,52 +175,26 @@ final class StoreConnection implements AutoCloseable {
         byte[] value = contents.get(wanted);
         if (value == null) {
             // The protocol has no word for it: a client waits for a key before it gets it.
-            throw new StoreRequest.Violation("it asked for key " + wanted + ", which is not stored, without waiting for it");
+            throw new StoreRequest.Violation(
+                    "it asked for key " + StoreRequest.printable(wanted) + ", which is not stored, without waiting for it");
         }
-        answerValue(value);
-    }
-
-    private void answerValue(byte[] value) {
-        answers.add(buffer(Long.BYTES + value.length).putLong(value.length).put(value).flip());
-    }
-
-    private void answerLong(long number) {
-        answers.add(buffer(Long.BYTES).putLong(number).flip());
-    }
-
-    private void answerByte(byte number) {
-        answers.add(buffer(1).put(number).flip());
-    }
-
-    private static ByteBuffer buffer(int length) {
-        return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
-    }
-
-    /** Writes as much of the answers as the client takes, and goes on with requests when it has taken all. */
-    void flush() throws IOException {
-        while (!answers.isEmpty()) {
-            channel.write(answers.toArray(ByteBuffer[]::new));
-            while (!answers.isEmpty() && !answers.peek().hasRemaining()) {
-                answers.remove();
-            }
-            if (!answers.isEmpty()) {
-                key.interestOps(SelectionKey.OP_WRITE);
-                return;
-            }
+        if (answers.bytes() + value.length > limits.totalBytes()) {
+            throw new StoreRequest.Violation("it asked for more than " + limits.totalBytes() + " bytes at once");
         }
-        key.interestOps(SelectionKey.OP_READ);
+        answers.addValue(value);
     }
 
-    /** Serves what waited until the client had taken the answers before it. */
-    void resume() throws IOException, StoreRequest.Violation {
-        flush();
-        serveComplete();
+    /** Writes once; the selector says when the client takes more. */
+    private void flush() throws IOException {
+        answers.writeOnce(channel, buffers.out());
+        key.interestOps(answers.bytes() > 0 ? SelectionKey.OP_WRITE : SelectionKey.OP_READ);
     }
 
     @Override
     public void close() {
-        contents.forget(this, awaited);
-        awaited.clear();
+        forgetWait();
+        contents.noMoreUnderWay(underWay);
+        underWay = 0;
         try {
             channel.close();
         } catch (IOException e) {

@@ -2,6 +2,7 @@ package org.symmem.rendezvous;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,7 @@ final class StoreContents {
     private final Map<String, byte[]> values = new HashMap<>();
     private final Map<String, List<StoreConnection>> waiting = new HashMap<>();
     private long totalBytes;
+    private long bytesUnderWay;
 
     StoreContents(StoreLimits limits) {
         this.limits = limits;
@@ -32,9 +34,7 @@ final class StoreContents {
 
     /** Stores a value and wakes those whose last missing key it is. */
     void set(String key, byte[] value) throws StoreRequest.Violation {
-        if (value.length > limits.valueBytes()) {
-            throw new StoreRequest.Violation(value.length + " bytes of a value; at most " + limits.valueBytes() + " are allowed");
-        }
+        checkLength(value.length);
         byte[] before = values.get(key);
         long added = before == null ? (long) key.length() + value.length : (long) value.length - before.length;
         if (totalBytes + added > limits.totalBytes() || before == null && values.size() >= limits.keys()) {
@@ -47,6 +47,12 @@ final class StoreContents {
             if (waiters != null) {
                 waiters.forEach(waiter -> waiter.arrived(key));
             }
+        }
+    }
+
+    private void checkLength(long bytes) throws StoreRequest.Violation {
+        if (bytes > limits.valueBytes()) {
+            throw new StoreRequest.Violation(bytes + " bytes of a value; at most " + limits.valueBytes() + " are allowed");
         }
     }
 
@@ -65,7 +71,7 @@ final class StoreContents {
         try {
             sum = (before == null ? 0 : Long.parseLong(new String(before, StandardCharsets.US_ASCII))) + delta;
         } catch (NumberFormatException e) {
-            throw new StoreRequest.Violation("the value of key " + key + " is no number that could be added to");
+            throw new StoreRequest.Violation("the value of key " + StoreRequest.printable(key) + " is no number that could be added to");
         }
         set(key, Long.toString(sum).getBytes(StandardCharsets.US_ASCII));
         return sum;
@@ -73,7 +79,8 @@ final class StoreContents {
 
     void append(String key, byte[] more) throws StoreRequest.Violation {
         byte[] before = values.getOrDefault(key, new byte[0]);
-        byte[] joined = java.util.Arrays.copyOf(before, before.length + more.length);
+        checkLength((long) before.length + more.length);
+        byte[] joined = Arrays.copyOf(before, before.length + more.length);
         System.arraycopy(more, 0, joined, before.length, more.length);
         set(key, joined);
     }
@@ -81,11 +88,28 @@ final class StoreContents {
     /** {@return the value now stored; a missing key is set if nothing is expected, else the expectation comes back} */
     byte[] compareSet(String key, byte[] expected, byte[] desired) throws StoreRequest.Violation {
         byte[] before = values.get(key);
-        if (before == null ? expected.length == 0 : java.util.Arrays.equals(before, expected)) {
+        if (before == null ? expected.length == 0 : Arrays.equals(before, expected)) {
             set(key, desired);
             return desired;
         }
         return before == null ? expected : before;
+    }
+
+    /**
+     * Counts what clients make the store hold that is not stored: requests that have come in part, and keys that are awaited.
+     *
+     * @param more bytes; negative for less
+     */
+    void underWay(long more) throws StoreRequest.Violation {
+        if (more > 0 && bytesUnderWay + more > limits.totalBytes()) {
+            throw new StoreRequest.Violation("all clients together have " + bytesUnderWay + " bytes of requests under way");
+        }
+        bytesUnderWay += more;
+    }
+
+    /** Counts no more what a client had under way. */
+    void noMoreUnderWay(long bytes) {
+        bytesUnderWay -= bytes;
     }
 
     void awaitedBy(StoreConnection waiter, String key) {

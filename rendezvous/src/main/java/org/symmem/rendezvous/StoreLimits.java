@@ -8,7 +8,7 @@ package org.symmem.rendezvous;
  * @param keysARequest the most keys of one request
  * @param requestBytes the longest request, in bytes
  * @param keys         the most keys stored
- * @param totalBytes   the most bytes of keys and values stored
+ * @param totalBytes   the most bytes of keys and values stored; also of all requests that have come in part, and of one answer
  * @param connections  the most connections at once; more are closed when they come
  */
 public record StoreLimits(int keyBytes, int valueBytes, int keysARequest, int requestBytes, int keys, long totalBytes, int connections) {

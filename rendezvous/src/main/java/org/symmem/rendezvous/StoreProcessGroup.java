@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -15,19 +14,20 @@ import org.symmem.DeadlineException;
 import org.symmem.ErrorCode;
 import org.symmem.KeyValueStore;
 import org.symmem.ProcessGroup;
-import org.symmem.SymmetricMemoryException;
 import org.symmem.spi.HostIdentity;
 
 /**
  * A group that meets in a store. Each all-gather uses keys of its own, {@code name/sequence/rank}; a rank removes its key of one
  * all-gather after the next, when every rank is known to have read it, so the store does not grow.
  *
- * <p>An all-gather costs a rank one {@link KeyValueStore#exchange}, which is two round trips to a {@link TcpStore}, however many
- * ranks there are.
+ * <p>An all-gather costs a rank one {@link KeyValueStore#exchange}, which is two round trips to a {@link TcpStore} for up to 1,024
+ * ranks, and two more for each further 1,024. The first of a group costs up to seven more, for the {@link RollCall}. A rank that
+ * gives up withdraws what it contributed, so that one that comes later fails too instead of going on alone.
  */
 final class StoreProcessGroup implements ProcessGroup {
-    /** How long the first all-gather waits before it looks whether those who came count the same ranks as this one. */
+    /** How long the first all-gather waits before it looks at the roll call; then twice as long each time, up to the other. */
     private static final Duration FIRST_LOOK = Duration.ofMillis(500);
+    private static final Duration LAST_LOOK = Duration.ofSeconds(4);
 
     private final String name;
     private final int rank;
@@ -36,20 +36,30 @@ final class StoreProcessGroup implements ProcessGroup {
     private final Duration timeout;
     private final KeyValueStore store;
     private final Runnable leave;
+    /** Empty for a group that was made of another, whose ranks are known to agree. */
+    private final Optional<RollCall> rollCall;
     private final Map<String, Integer> subgroups = new HashMap<>();
     private long sequence;
     private boolean closed;
 
-    /** @param leave what closing does */
-    StoreProcessGroup(String name, int rank, int worldSize, int localRank, Duration timeout, KeyValueStore store, Runnable leave) {
-        checkRank(name, rank, worldSize);
+    private StoreProcessGroup(String name, int rank, int worldSize, int localRank, Duration timeout, KeyValueStore store,
+            Optional<RollCall> rollCall, Runnable leave) {
         this.name = name;
         this.rank = rank;
         this.worldSize = worldSize;
         this.localRank = localRank;
         this.timeout = timeout;
         this.store = store;
+        this.rollCall = rollCall;
         this.leave = leave;
+    }
+
+    /** @param leave what closing does */
+    static StoreProcessGroup of(String name, int rank, int worldSize, int localRank, Duration timeout, KeyValueStore store,
+            Runnable leave) {
+        checkRank(name, rank, worldSize);
+        return new StoreProcessGroup(name, rank, worldSize, localRank, timeout, store,
+                Optional.of(new RollCall(store, name, rank, worldSize)), leave);
     }
 
     static void checkRank(String name, int rank, int worldSize) {
@@ -90,52 +100,76 @@ final class StoreProcessGroup implements ProcessGroup {
         if (worldSize == 1) {
             return List.of(contribution.clone());
         }
-        if (now == 0 && store.get(key(0, rank)).isPresent()) {
-            throw new SymmetricMemoryException(ErrorCode.SETTING, "rank " + rank + " of group " + name
-                    + " is already taken, by another process or by an earlier group of this name. Give every rank a number, and every group a name, of its own");
-        }
-        List<Contribution> all = exchange(now, new Contribution(step, worldSize, contribution), stepTimeout);
+        List<Contribution> all = now == 0 && rollCall.isPresent()
+                ? exchangeFirst(rollCall.get(), new Contribution(step, worldSize, contribution), stepTimeout)
+                : exchange(now, new Contribution(step, worldSize, contribution), stepTimeout);
+        Contribution.compareWorldSizes(name, rank, worldSize, all);
         return Contribution.ofOneStep(name, all);
     }
 
-    private List<Contribution> exchange(long now, Contribution own, Duration stepTimeout) {
-        List<String> keys = IntStream.range(0, worldSize).mapToObj(r -> key(now, r)).toList();
-        Optional<String> outworn = now == 0 ? Optional.empty() : Optional.of(key(now - 1, rank));
+    /** A rank that counts more ranks than there are would wait for one that never comes, so the first wait is not one wait. */
+    private List<Contribution> exchangeFirst(RollCall roll, Contribution own, Duration stepTimeout) {
+        roll.answer();
         long start = System.nanoTime();
-        // A rank that counts more ranks than there are would wait for one that never comes, so the first wait is not one wait.
-        Duration wait = now == 0 && stepTimeout.compareTo(FIRST_LOOK) > 0 ? FIRST_LOOK : stepTimeout;
-        while (true) {
-            Optional<List<byte[]>> values = store.exchange(key(now, rank), own.toBytes(), keys, outworn, wait);
-            if (values.isPresent()) {
-                List<Contribution> all = values.get().stream().map(Contribution::from).toList();
-                Contribution.compareWorldSizes(name, rank, worldSize, all);
-                return all;
+        for (Duration wait = FIRST_LOOK; wait.compareTo(stepTimeout.minus(since(start))) < 0; wait = longer(wait)) {
+            Optional<List<Contribution>> all = tryExchange(0, own, wait);
+            roll.look();
+            if (all.isPresent()) {
+                return all.get();
             }
-            Map<Integer, Contribution> came = present(keys);
-            Contribution.compareWorldSizes(name, rank, worldSize, came.values());
-            Duration waited = Duration.ofNanos(System.nanoTime() - start);
-            if (waited.compareTo(stepTimeout) >= 0) {
-                throw missing(own.step(), came, waited);
-            }
-            wait = stepTimeout.minus(waited);
+        }
+        try {
+            List<Contribution> all = exchange(0, own, stepTimeout, start);
+            roll.look();
+            return all;
+        } catch (DeadlineException e) {
+            // A mistake explains better than its consequence why ranks are missing.
+            roll.look();
+            throw e;
         }
     }
 
-    private Map<Integer, Contribution> present(List<String> keys) {
-        Map<Integer, Contribution> came = new LinkedHashMap<>();
-        for (int r = 0; r < keys.size(); r++) {
-            int from = r;
-            store.get(keys.get(r)).ifPresent(value -> came.put(from, Contribution.from(value)));
-        }
-        return came;
+    private static Duration longer(Duration wait) {
+        Duration twice = wait.multipliedBy(2);
+        return twice.compareTo(LAST_LOOK) < 0 ? twice : LAST_LOOK;
     }
 
-    private DeadlineException missing(String step, Map<Integer, Contribution> came, Duration waited) {
-        List<Integer> missing = IntStream.range(0, worldSize).filter(r -> !came.containsKey(r)).boxed().toList();
+    private List<Contribution> exchange(long now, Contribution own, Duration stepTimeout) {
+        return exchange(now, own, stepTimeout, System.nanoTime());
+    }
+
+    /** @param start when the step began, in nanoseconds */
+    private List<Contribution> exchange(long now, Contribution own, Duration stepTimeout, long start) {
+        Duration left = stepTimeout.minus(since(start));
+        Optional<List<Contribution>> all = tryExchange(now, own, left.isNegative() ? Duration.ZERO : left);
+        if (all.isPresent()) {
+            return all.get();
+        }
+        List<Optional<byte[]>> came = keys(now).stream().map(store::get).toList();
+        List<Integer> missing = IntStream.range(0, worldSize).filter(r -> came.get(r).isEmpty()).boxed().toList();
+        if (missing.isEmpty()) {
+            // The last one came between the end of the wait and this look.
+            return came.stream().map(value -> Contribution.from(value.orElseThrow())).toList();
+        }
+        store.set(key(now, rank), own.withdrawn(missing).toBytes());
+        throw missing(own.step(), missing, since(start), stepTimeout);
+    }
+
+    private Optional<List<Contribution>> tryExchange(long now, Contribution own, Duration wait) {
+        Optional<String> outworn = now == 0 ? Optional.empty() : Optional.of(key(now - 1, rank));
+        return store.exchange(key(now, rank), own.toBytes(), keys(now), outworn, wait)
+                .map(values -> values.stream().map(Contribution::from).toList());
+    }
+
+    private static Duration since(long start) {
+        return Duration.ofNanos(System.nanoTime() - start);
+    }
+
+    private DeadlineException missing(String step, List<Integer> missing, Duration waited, Duration allowed) {
         return new DeadlineException(ErrorCode.RANK_MISSING,
-                step + ": ranks " + missing + " did not come within " + waited.toMillis() + " ms; this is rank " + rank + "/" + worldSize
-                        + " on host "
-                        + HostIdentity.local().name() + ", group " + name
+                step + ": ranks " + missing + " did not come within " + allowed.toMillis() + " ms (" + waited.toMillis()
+                        + " ms have passed); this is rank " + rank + "/" + worldSize + " on host " + HostIdentity.local().name()
+                        + ", group " + name + ", which meets in " + store
                         + ". Check that these ranks run and reach this step, or allow more time (symmem.timeout, in seconds)",
                 missing);
     }
@@ -161,7 +195,12 @@ final class StoreProcessGroup implements ProcessGroup {
         String members = Arrays.stream(ranks).mapToObj(String::valueOf).collect(Collectors.joining(","));
         // The count is kept for each set of ranks: other ranks make other groups in between.
         int count = subgroups.merge(members, 1, Integer::sum);
-        return new StoreProcessGroup(name + "/" + members + "#" + count, own, ranks.length, localRank, timeout, store, () -> {});
+        return new StoreProcessGroup(name + "/" + members + "#" + count, own, ranks.length, localRank, timeout, store, Optional.empty(),
+                () -> {});
+    }
+
+    private List<String> keys(long at) {
+        return IntStream.range(0, worldSize).mapToObj(r -> key(at, r)).toList();
     }
 
     private String key(long at, int of) {

@@ -6,9 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.function.Function;
-import java.util.function.ToIntFunction;
 import org.symmem.ErrorCode;
 import org.symmem.KeyValueStore;
 import org.symmem.SymmetricMemoryException;
@@ -17,27 +15,30 @@ import org.symmem.SymmetricMemoryException;
  * A client of a store in PyTorch's TCPStore protocol: {@link TcpStoreServer}'s or PyTorch's own.
  *
  * <p>Any thread may use it: a request takes an idle connection or opens one, so a thread that waits blocks no other. Methods are
- * local and block until the store has answered, 30 seconds at most, waits apart. Keys are UTF-8. Owned by whoever connected it.
+ * local and block until the store has answered, 30 seconds at most, waits apart. Keys are UTF-8, not empty, and at most 4 KiB;
+ * values are at most 8 MiB. Owned by whoever connected it.
+ *
+ * <p>Methods throw {@link SymmetricMemoryException} if the store cannot be reached, breaks off or answers what the protocol does not
+ * allow, {@link IllegalArgumentException} for a key or value that a store would refuse, and {@link IllegalStateException} after
+ * {@link #close}.
  */
 public final class TcpStore implements KeyValueStore, AutoCloseable {
     /** Keys of one request, so that a request stays small however many ranks there are. */
     private static final int KEYS_A_REQUEST = 1024;
+    private static final StoreLimits LIMITS = StoreLimits.defaults();
 
-    private final String host;
-    private final int port;
+    private final StoreConnections connections;
     private final String prefix;
-    private final ConcurrentLinkedDeque<StoreClientConnection> idle;
-    private volatile boolean closed;
+    private final boolean ownsConnections;
 
-    private TcpStore(String host, int port, String prefix, ConcurrentLinkedDeque<StoreClientConnection> idle) {
-        this.host = host;
-        this.port = port;
+    private TcpStore(StoreConnections connections, String prefix, boolean ownsConnections) {
+        this.connections = connections;
         this.prefix = prefix;
-        this.idle = idle;
+        this.ownsConnections = ownsConnections;
     }
 
     /**
-     * Connects, trying again while nobody listens.
+     * Connects, trying again while nobody listens. Blocks until a store has answered.
      *
      * @param host    a name or an address
      * @param port    from 1 to 65535
@@ -46,35 +47,34 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
      * @throws SymmetricMemoryException if the host is unknown, nobody listens in time, or what answers is not a store
      */
     public static TcpStore connect(String host, int port, Duration timeout) {
-        TcpStore store = new TcpStore(host, port, StoreProtocol.USER_KEY_PREFIX, new ConcurrentLinkedDeque<>());
-        store.idle.push(StoreClientConnection.connect(host, port, timeout));
-        return store;
+        return new TcpStore(StoreConnections.connect(host, port, timeout), StoreProtocol.USER_KEY_PREFIX, true);
     }
 
     /** Says that one more worker is here, as PyTorch's client does when it knows the world size; a server of PyTorch's may wait for it. */
     void announceWorker() {
-        request(connection -> {
-            byte[] key = StoreProtocol.INIT_KEY.getBytes(StandardCharsets.UTF_8);
-            send(connection,
-                    put(StoreClientConnection.buffer(1 + Long.BYTES + key.length + Long.BYTES).put(StoreProtocol.ADD), key).putLong(1));
-            return receiveLong(connection);
-        });
+        add(StoreProtocol.INIT_KEY.getBytes(StandardCharsets.UTF_8), 1);
     }
 
     /**
-     * A view of this store in which every key has a prefix, as PyTorch's PrefixStore has. Shares the connections.
+     * A view of this store in which every key has a prefix, as PyTorch's PrefixStore has. Local; shares the connections.
      *
      * @param name the prefix, without a slash
-     * @return the view; closing this store closes it
+     * @return the view; closing it does nothing, closing this store closes it
      */
     public TcpStore prefixed(String name) {
-        return new TcpStore(host, port, prefix + name + "/", idle);
+        return new TcpStore(connections, prefix + name + "/", false);
     }
 
+    /**
+     * {@inheritDoc} The protocol has no answer to it: the value is on its way when this returns, and what the same connection asks
+     * later comes after it. So a rank that is told of it through the store sees it.
+     */
     @Override
     public void set(String key, byte[] value) {
-        request(connection -> {
-            send(connection, put(put(request(StoreProtocol.SET, key, Long.BYTES + value.length), bytes(key)), value));
+        byte[] name = bytes(key);
+        ByteBuffer request = put(put(request(StoreProtocol.SET, name, Long.BYTES + value.length), name), checked(value));
+        request("SET " + key, connection -> {
+            send(connection, request);
             return value;
         });
     }
@@ -94,16 +94,18 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
         if (!waitFor(List.of(key), timeout)) {
             return Optional.empty();
         }
-        return Optional.of(request(connection -> {
-            send(connection, put(request(StoreProtocol.GET, key, 0), bytes(key)));
+        byte[] name = bytes(key);
+        return Optional.of(request("GET " + key, connection -> {
+            send(connection, put(request(StoreProtocol.GET, name, 0), name));
             return receiveValue(connection);
         }));
     }
 
     @Override
     public boolean delete(String key) {
-        return request(connection -> {
-            send(connection, put(request(StoreProtocol.DELETE_KEY, key, 0), bytes(key)));
+        byte[] name = bytes(key);
+        return request("DELETE_KEY " + key, connection -> {
+            send(connection, put(request(StoreProtocol.DELETE_KEY, name, 0), name));
             return receiveLong(connection) > 0;
         });
     }
@@ -112,9 +114,8 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
     public Optional<List<byte[]>> await(List<String> keys, Duration timeout) {
         long deadline = System.nanoTime() + timeout.toNanos();
         List<byte[]> values = new ArrayList<>(keys.size());
-        for (int from = 0; from < keys.size(); from += KEYS_A_REQUEST) {
-            List<String> some = keys.subList(from, Math.min(keys.size(), from + KEYS_A_REQUEST));
-            if (!waitFor(some, Duration.ofNanos(Math.max(0, deadline - System.nanoTime())))) {
+        for (List<String> some : parts(keys)) {
+            if (!waitUntil(some, deadline)) {
                 return Optional.empty();
             }
             values.addAll(multiGet(some));
@@ -122,28 +123,37 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
         return Optional.of(values);
     }
 
-    /** In two round trips: SET goes with WAIT, and DELETE_KEY with MULTI_GET. */
+    /** {@inheritDoc} In two round trips for up to 1,024 keys: SET goes with WAIT, and DELETE_KEY with MULTI_GET. */
     @Override
     public Optional<List<byte[]>> exchange(String key, byte[] value, List<String> keys, Optional<String> outworn, Duration timeout) {
         if (keys.size() > KEYS_A_REQUEST) {
             return KeyValueStore.super.exchange(key, value, keys, outworn, timeout);
         }
         long deadline = System.nanoTime() + timeout.toNanos();
-        return request(connection -> {
-            ByteBuffer set = put(put(request(StoreProtocol.SET, key, Long.BYTES + value.length), bytes(key)), value);
-            send(connection, joined(set, withKeys(StoreProtocol.WAIT, keys)));
+        byte[] name = bytes(key);
+        ByteBuffer set = put(put(request(StoreProtocol.SET, name, Long.BYTES + value.length), name), checked(value));
+        ByteBuffer setAndWait = joined(set, withKeys(StoreProtocol.WAIT, keys));
+        return request("SET " + key + " and " + named("WAIT", keys), connection -> {
+            send(connection, setAndWait);
             if (!awaited(connection, deadline)) {
                 return Optional.empty();
             }
-            ByteBuffer get = withKeys(StoreProtocol.MULTI_GET, keys);
-            send(connection,
-                    outworn.isEmpty() ? get : joined(get, put(request(StoreProtocol.DELETE_KEY, outworn.get(), 0), bytes(outworn.get()))));
+            send(connection, getAndDelete(keys, outworn));
             List<byte[]> values = receiveValues(connection, keys.size());
             if (outworn.isPresent()) {
                 receiveLong(connection);
             }
             return Optional.of(values);
         });
+    }
+
+    private ByteBuffer getAndDelete(List<String> keys, Optional<String> outworn) {
+        ByteBuffer get = withKeys(StoreProtocol.MULTI_GET, keys);
+        if (outworn.isEmpty()) {
+            return get;
+        }
+        byte[] old = bytes(outworn.get());
+        return joined(get, put(request(StoreProtocol.DELETE_KEY, old, 0), old));
     }
 
     private static ByteBuffer joined(ByteBuffer first, ByteBuffer second) {
@@ -156,8 +166,12 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
      * @return the sum
      */
     public long add(String key, long delta) {
-        return request(connection -> {
-            send(connection, put(request(StoreProtocol.ADD, key, Long.BYTES), bytes(key)).putLong(delta));
+        return add(bytes(key), delta);
+    }
+
+    private long add(byte[] name, long delta) {
+        return request("ADD " + new String(name, StandardCharsets.UTF_8), connection -> {
+            send(connection, put(request(StoreProtocol.ADD, name, Long.BYTES), name).putLong(delta));
             return receiveLong(connection);
         });
     }
@@ -169,55 +183,90 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
      * @return what is stored now; {@code expected} itself if the key is missing and something was expected
      */
     public byte[] compareSet(String key, byte[] expected, byte[] desired) {
-        return request(connection -> {
-            ByteBuffer request = request(StoreProtocol.COMPARE_SET, key, 2 * Long.BYTES + expected.length + desired.length);
-            send(connection, put(put(put(request, bytes(key)), expected), desired));
+        byte[] name = bytes(key);
+        ByteBuffer request = request(StoreProtocol.COMPARE_SET, name, 2 * Long.BYTES + checked(expected).length + checked(desired).length);
+        return request("COMPARE_SET " + key, connection -> {
+            send(connection, put(put(put(request, name), expected), desired));
             return receiveValue(connection);
         });
     }
 
-    /** Puts bytes behind a value; a missing key counts as empty. */
+    /** Puts bytes behind a value; a missing key counts as empty. The protocol has no answer to it, see {@link #set}. */
     public void append(String key, byte[] more) {
-        request(connection -> {
-            send(connection, put(put(request(StoreProtocol.APPEND, key, Long.BYTES + more.length), bytes(key)), more));
+        byte[] name = bytes(key);
+        ByteBuffer request = put(put(request(StoreProtocol.APPEND, name, Long.BYTES + more.length), name), checked(more));
+        request("APPEND " + key, connection -> {
+            send(connection, request);
             return more;
         });
     }
 
     /** {@return whether all keys are stored now} */
     public boolean check(List<String> keys) {
-        return request(connection -> {
-            send(connection, withKeys(StoreProtocol.CHECK, keys));
-            return connection.receive(1, answerBy(), "the answer to CHECK").get() == StoreProtocol.READY;
-        });
+        for (List<String> some : parts(keys)) {
+            ByteBuffer request = withKeys(StoreProtocol.CHECK, some);
+            boolean there = request(named("CHECK", some), connection -> {
+                send(connection, request);
+                return isReady(connection);
+            });
+            if (!there) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /**
      * Waits until all keys are stored.
      *
      * @param timeout how long at most
-     * @return whether they are; false if the timeout passed first
+     * @return whether they are; false if the timeout passed first, and the store then waits no more
      */
     public boolean waitFor(List<String> keys, Duration timeout) {
         long deadline = System.nanoTime() + timeout.toNanos();
-        return request(connection -> {
-            send(connection, withKeys(StoreProtocol.WAIT, keys));
+        for (List<String> some : parts(keys)) {
+            if (!waitUntil(some, deadline)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean waitUntil(List<String> keys, long deadline) {
+        ByteBuffer request = withKeys(StoreProtocol.WAIT, keys);
+        return request(named("WAIT", keys), connection -> {
+            send(connection, request);
             return awaited(connection, deadline);
         });
     }
 
     /** {@return whether a WAIT that was sent is answered before the deadline; cancels it otherwise} */
     private static boolean awaited(StoreClientConnection connection, long deadline) {
-        if (connection.receive(StoreClientConnection.buffer(1), deadline)) {
-            return true;
+        ByteBuffer answer = StoreClientConnection.buffer(1);
+        if (connection.receive(answer, deadline)) {
+            return isOne(connection, answer.flip().get(), StoreProtocol.READY);
         }
         send(connection, StoreClientConnection.buffer(1).put(StoreProtocol.CANCEL_WAIT));
         // The keys may have come just before the store read that: then it has answered the wait first.
-        boolean came = connection.receive(1, answerBy(), "the answer to CANCEL_WAIT").get() == StoreProtocol.READY;
+        boolean came = isReady(connection);
         if (came) {
-            connection.receive(1, answerBy(), "the answer to CANCEL_WAIT");
+            isOne(connection, connection.receive(1, answerBy()).get(), StoreProtocol.CANCELED);
         }
         return came;
+    }
+
+    /** {@return whether the answer of one byte is the one for "ready", not the one for "not ready" or "cancelled"} */
+    private static boolean isReady(StoreClientConnection connection) {
+        byte answer = connection.receive(1, answerBy()).get();
+        return answer == StoreProtocol.READY || !isOne(connection, answer, StoreProtocol.NOT_READY);
+    }
+
+    private static boolean isOne(StoreClientConnection connection, byte answer, byte allowed) {
+        if (answer != allowed) {
+            throw new SymmetricMemoryException(ErrorCode.STORE_PROTOCOL, "the store on " + connection.address() + " answered "
+                    + Byte.toUnsignedInt(answer) + " where the protocol has " + allowed + ". Which program serves it?");
+        }
+        return true;
     }
 
     /**
@@ -226,10 +275,15 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
      * @return the values in the order of the keys
      */
     public List<byte[]> multiGet(List<String> keys) {
-        return request(connection -> {
-            send(connection, withKeys(StoreProtocol.MULTI_GET, keys));
-            return receiveValues(connection, keys.size());
-        });
+        List<byte[]> values = new ArrayList<>(keys.size());
+        for (List<String> some : parts(keys)) {
+            ByteBuffer request = withKeys(StoreProtocol.MULTI_GET, some);
+            values.addAll(request(named("MULTI_GET", some), connection -> {
+                send(connection, request);
+                return receiveValues(connection, some.size());
+            }));
+        }
+        return values;
     }
 
     private static List<byte[]> receiveValues(StoreClientConnection connection, int number) {
@@ -240,17 +294,30 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
         return values;
     }
 
-    /** Stores several values, one after the other. */
+    /**
+     * Stores several values, one after the other. The protocol has no answer to it, see {@link #set}.
+     *
+     * @throws IllegalArgumentException if there are not as many values as keys, or they are more than 65,536 or 32 MiB in all
+     */
     public void multiSet(List<String> keys, List<byte[]> values) {
-        request(connection -> {
-            int length = 1 + Long.BYTES;
-            for (int i = 0; i < keys.size(); i++) {
-                length += 2 * Long.BYTES + bytes(keys.get(i)).length + values.get(i).length;
-            }
-            ByteBuffer request = StoreClientConnection.buffer(length).put(StoreProtocol.MULTI_SET).putLong(keys.size());
-            for (int i = 0; i < keys.size(); i++) {
-                put(put(request, bytes(keys.get(i))), values.get(i));
-            }
+        if (keys.size() != values.size() || keys.size() > LIMITS.keysARequest()) {
+            throw new IllegalArgumentException("multiSet with " + keys.size() + " keys and " + values.size()
+                    + " values; there must be as many values as keys, at most " + LIMITS.keysARequest());
+        }
+        long length = 1 + Long.BYTES;
+        List<byte[]> names = keys.stream().map(this::bytes).toList();
+        for (int i = 0; i < names.size(); i++) {
+            length += 2 * Long.BYTES + names.get(i).length + checked(values.get(i)).length;
+        }
+        if (length > LIMITS.requestBytes()) {
+            throw new IllegalArgumentException(
+                    "multiSet with " + length + " bytes; a store takes at most " + LIMITS.requestBytes() + " in one request");
+        }
+        ByteBuffer request = StoreClientConnection.buffer((int) length).put(StoreProtocol.MULTI_SET).putLong(names.size());
+        for (int i = 0; i < names.size(); i++) {
+            put(put(request, names.get(i)), values.get(i));
+        }
+        request(named("MULTI_SET", keys), connection -> {
             send(connection, request);
             return keys;
         });
@@ -258,45 +325,66 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
 
     /** {@return the number of keys in the whole store} */
     public long keyCount() {
-        return request(connection -> {
+        return request("GETNUMKEYS", connection -> {
             send(connection, StoreClientConnection.buffer(1).put(StoreProtocol.GETNUMKEYS));
             return receiveLong(connection);
         });
     }
 
-    private <T> T request(Function<StoreClientConnection, T> exchange) {
-        if (closed) {
-            throw new IllegalStateException("closed: " + this);
-        }
-        StoreClientConnection connection = idle.poll();
-        if (connection == null) {
-            connection = StoreClientConnection.connect(host, port, StoreClientConnection.ANSWER);
-        }
+    private <T> T request(String what, Function<StoreClientConnection, T> exchange) {
+        StoreClientConnection connection = connections.borrow();
         try {
+            connection.asking(what);
             T answer = exchange.apply(connection);
-            idle.push(connection);
+            connections.giveBack(connection);
             return answer;
         } catch (RuntimeException e) {
-            // What is left of an answer would be taken for the next one.
-            connection.close();
+            connections.discard(connection);
+            // Closing ends requests of other threads; they hear of that rather than of a broken connection.
+            connections.ensureOpen();
             throw e;
         }
     }
 
     private byte[] bytes(String key) {
-        return (prefix + key).getBytes(StandardCharsets.UTF_8);
+        byte[] bytes = (prefix + key).getBytes(StandardCharsets.UTF_8);
+        if (key.isEmpty() || bytes.length > LIMITS.keyBytes()) {
+            throw new IllegalArgumentException("a key of " + bytes.length + " bytes with its prefix " + prefix
+                    + "; a store takes keys that are not empty and at most " + LIMITS.keyBytes() + " bytes");
+        }
+        return bytes;
     }
 
-    private ByteBuffer request(byte opcode, String key, int more) {
-        return StoreClientConnection.buffer(1 + Long.BYTES + bytes(key).length + more).put(opcode);
+    private static byte[] checked(byte[] value) {
+        if (value.length > LIMITS.valueBytes()) {
+            throw new IllegalArgumentException("a value of " + value.length + " bytes; a store takes at most " + LIMITS.valueBytes());
+        }
+        return value;
+    }
+
+    private static List<List<String>> parts(List<String> keys) {
+        List<List<String>> parts = new ArrayList<>(1);
+        for (int from = 0; from < keys.size(); from += KEYS_A_REQUEST) {
+            parts.add(keys.subList(from, Math.min(keys.size(), from + KEYS_A_REQUEST)));
+        }
+        return parts;
+    }
+
+    private static String named(String command, List<String> keys) {
+        return keys.isEmpty() ? command : command + " of " + keys.size() + " keys from " + keys.getFirst() + " on";
+    }
+
+    private static ByteBuffer request(byte opcode, byte[] key, int more) {
+        return StoreClientConnection.buffer(1 + Long.BYTES + key.length + more).put(opcode);
     }
 
     private ByteBuffer withKeys(byte opcode, List<String> keys) {
-        ToIntFunction<String> lengthOf = key -> Long.BYTES + bytes(key).length;
-        ByteBuffer request = StoreClientConnection.buffer(1 + Long.BYTES + keys.stream().mapToInt(lengthOf).sum())
+        List<byte[]> names = keys.stream().map(this::bytes).toList();
+        ByteBuffer request = StoreClientConnection
+                .buffer(1 + Long.BYTES + names.stream().mapToInt(name -> Long.BYTES + name.length).sum())
                 .put(opcode)
-                .putLong(keys.size());
-        keys.forEach(key -> put(request, bytes(key)));
+                .putLong(names.size());
+        names.forEach(name -> put(request, name));
         return request;
     }
 
@@ -309,18 +397,18 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
     }
 
     private static long receiveLong(StoreClientConnection connection) {
-        return connection.receive(Long.BYTES, answerBy(), "a number").getLong();
+        return connection.receive(Long.BYTES, answerBy()).getLong();
     }
 
     private static byte[] receiveValue(StoreClientConnection connection) {
         long length = receiveLong(connection);
-        int limit = StoreLimits.defaults().valueBytes();
-        if (length < 0 || length > limit) {
+        if (length < 0 || length > LIMITS.valueBytes()) {
             throw new SymmetricMemoryException(ErrorCode.STORE_PROTOCOL, "the store on " + connection.address() + " announces a value of "
-                    + Long.toUnsignedString(length) + " bytes; at most " + limit + " are allowed");
+                    + Long.toUnsignedString(length) + " bytes; at most " + LIMITS.valueBytes()
+                    + " are allowed. Which program serves it, and what stored that value?");
         }
         byte[] value = new byte[(int) length];
-        connection.receive(value.length, answerBy(), "a value").get(value);
+        connection.receive(value.length, answerBy()).get(value);
         return value;
     }
 
@@ -328,17 +416,16 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
         return System.nanoTime() + StoreClientConnection.ANSWER.toNanos();
     }
 
-    /** Closes all connections. Closing twice is fine. */
+    /** Closes all connections; requests of other threads end with an {@link IllegalStateException}. Closing twice is fine. */
     @Override
     public void close() {
-        closed = true;
-        for (StoreClientConnection connection = idle.poll(); connection != null; connection = idle.poll()) {
-            connection.close();
+        if (ownsConnections) {
+            connections.close();
         }
     }
 
     @Override
     public String toString() {
-        return "TcpStore[" + host + ":" + port + "]";
+        return connections.toString();
     }
 }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
-import java.nio.ByteBuffer;
+import java.net.UnknownHostException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.symmem.ErrorCode;
 import org.symmem.SymmetricMemoryException;
+import org.symmem.spi.Closers;
 
 /**
  * A store that ranks reach over TCP, in PyTorch's TCPStore protocol: PyTorch's own clients can use it too.
@@ -24,13 +25,17 @@ import org.symmem.SymmetricMemoryException;
 public final class TcpStoreServer implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger("org.symmem.rendezvous");
 
+    /** How long it takes no new clients after the system refused to give it one more socket. */
+    private static final long ACCEPT_PAUSE_MILLIS = 200;
+
     private final ServerSocketChannel listener;
     private final Selector selector;
     private final StoreContents contents;
     private final StoreLimits limits;
     private final Thread thread;
+    private final StoreConnection.Buffers buffers = StoreConnection.Buffers.allocate();
     private final Set<StoreConnection> connections = new HashSet<>();
-    private long turnedAway;
+    private long complaints;
     private volatile boolean closing;
 
     private TcpStoreServer(ServerSocketChannel listener, Selector selector, StoreLimits limits) {
@@ -42,7 +47,7 @@ public final class TcpStoreServer implements AutoCloseable {
     }
 
     /**
-     * Starts a store.
+     * Starts a store. Local; returns when it listens.
      *
      * @param address where to listen; port 0 takes a free one. Loopback unless ranks of other hosts must reach it
      * @param limits  what clients may ask for
@@ -50,27 +55,29 @@ public final class TcpStoreServer implements AutoCloseable {
      * @throws SymmetricMemoryException if the address cannot be listened on
      */
     public static TcpStoreServer start(InetSocketAddress address, StoreLimits limits) {
+        Closers closers = new Closers();
         try {
-            ServerSocketChannel listener = ServerSocketChannel.open();
-            try {
-                // A port whose last connections still linger in the kernel may be taken at once.
-                listener.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-                listener.bind(address, 4096);
-                listener.configureBlocking(false);
-                Selector selector = Selector.open();
-                listener.register(selector, SelectionKey.OP_ACCEPT);
-                TcpStoreServer server = new TcpStoreServer(listener, selector, limits);
-                server.thread.start();
-                return server;
-            } catch (IOException | RuntimeException e) {
-                listener.close();
-                throw e;
+            if (address.isUnresolved()) {
+                throw new UnknownHostException("the host name cannot be resolved");
             }
+            ServerSocketChannel listener = closers.add(ServerSocketChannel.open());
+            // A port whose last connections still linger in the kernel may be taken at once.
+            listener.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            listener.bind(address, 4096);
+            listener.configureBlocking(false);
+            Selector selector = closers.add(Selector.open());
+            TcpStoreServer server = new TcpStoreServer(listener, selector, limits);
+            listener.register(selector, SelectionKey.OP_ACCEPT);
+            server.thread.start();
+            return server;
         } catch (IOException | RuntimeException e) {
-            throw new SymmetricMemoryException(ErrorCode.STORE_LISTEN,
+            SymmetricMemoryException error = new SymmetricMemoryException(ErrorCode.STORE_LISTEN,
                     "the store cannot listen on " + address.getHostString() + ":" + address.getPort() + ": " + e.getMessage()
-                            + ". Choose another MASTER_PORT, or end the program that has this one",
+                            + ". If another program has this port, choose another MASTER_PORT or end that program; if this host does not have"
+                            + " this address, name one that it has by " + Settings.LISTEN_PROPERTY + " or " + Settings.LISTEN_VARIABLE,
                     e);
+            closers.closeBecauseOf(error);
+            throw error;
         }
     }
 
@@ -84,23 +91,27 @@ public final class TcpStoreServer implements AutoCloseable {
     }
 
     private void serve() {
-        ByteBuffer scratch = ByteBuffer.allocateDirect(64 * 1024);
+        SelectionKey accepting = listener.keyFor(selector);
         while (!closing) {
             try {
+                boolean pausing = accepting.interestOps() == 0;
                 selector.select(key -> {
-                    if (key.isValid() && key.isAcceptable()) {
-                        accept();
-                    } else if (key.attachment() instanceof StoreConnection connection) {
-                        serve(connection, key, scratch);
+                    if (key.attachment() instanceof StoreConnection connection) {
+                        serve(connection, key);
+                    } else if (key.isValid() && key.isAcceptable()) {
+                        accept(key);
                     }
-                });
+                }, pausing ? ACCEPT_PAUSE_MILLIS : 0);
+                if (pausing) {
+                    accepting.interestOps(SelectionKey.OP_ACCEPT);
+                }
             } catch (IOException e) {
-                LOG.log(Level.WARNING, "the store's selector failed once and is tried again", e);
+                complain("the store's selector failed once and is tried again: " + e.getMessage());
             }
         }
     }
 
-    private void accept() {
+    private void accept(SelectionKey accepting) {
         try {
             SocketChannel channel = listener.accept();
             if (channel == null) {
@@ -108,38 +119,55 @@ public final class TcpStoreServer implements AutoCloseable {
             }
             if (connections.size() >= limits.connections()) {
                 channel.close();
-                LOG.log(Level.WARNING, "the store has {0} connections and takes no more", connections.size());
+                complain("the store has " + connections.size() + " connections and takes no more");
                 return;
             }
-            channel.configureBlocking(false);
-            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-            SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
-            StoreConnection connection = new StoreConnection(channel, key, contents, limits);
-            key.attach(connection);
-            connections.add(connection);
+            welcome(channel);
         } catch (IOException e) {
-            // Out of descriptors, most likely; those who are connected go on being served.
-            LOG.log(Level.WARNING, "the store could not take a connection: {0}", e.getMessage());
-            Thread.onSpinWait();
+            // Out of descriptors, most likely, and the next try would fail too: those who are connected go on being served.
+            accepting.interestOps(0);
+            complain("the store could not take a connection: " + e.getMessage());
         }
     }
 
-    private void serve(StoreConnection connection, SelectionKey key, ByteBuffer scratch) {
+    private void welcome(SocketChannel channel) throws IOException {
+        try {
+            channel.configureBlocking(false);
+            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            // So that the kernel ends a connection whose other host is gone without a word.
+            channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+            SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
+            StoreConnection connection = new StoreConnection(channel, key, contents, limits, buffers);
+            key.attach(connection);
+            connections.add(connection);
+        } catch (IOException e) {
+            channel.close();
+        }
+    }
+
+    /** Gives one connection one turn: a bounded read or write, so that nobody is kept waiting by another. */
+    private void serve(StoreConnection connection, SelectionKey key) {
         try {
             if (key.isValid() && key.isWritable()) {
                 connection.resume();
-            }
-            if (key.isValid() && key.isReadable() && !connection.read(scratch)) {
+            } else if (key.isValid() && key.isReadable() && !connection.read()) {
                 drop(connection);
             }
         } catch (StoreRequest.Violation e) {
-            // Whoever sends garbage may send much of it: the log must not fill up.
-            LOG.log(turnedAway++ < 10 ? Level.WARNING : Level.DEBUG, "the store closes the connection from {0}: {1}", connection,
-                    e.getMessage());
+            complain("the store closes the connection from " + connection + ": " + e.getMessage());
             drop(connection);
         } catch (IOException e) {
             drop(connection);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            // One client's request must not end the store for all; the trace says what to repair.
+            LOG.log(Level.ERROR, "the store closes the connection from " + connection + ", which it could not serve", e);
+            drop(connection);
         }
+    }
+
+    /** Whoever sends garbage may send much of it: the log must not fill up. */
+    private void complain(String what) {
+        LOG.log(complaints++ < 10 ? Level.WARNING : Level.DEBUG, what);
     }
 
     private void drop(StoreConnection connection) {

@@ -4,17 +4,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.symmem.DeadlineException;
 import org.symmem.KeyValueStore;
 import org.symmem.ProcessGroup;
@@ -39,7 +49,53 @@ class ProcessGroupTest {
             }
             return null;
         });
-        assertThat(store.size()).isLessThanOrEqualTo(6);
+        assertThat(store.size()).isLessThanOrEqualTo(2 * 3 + 4);
+    }
+
+    @Test
+    void ranksMeetOverTcpAndTheStoreDoesNotGrow() throws Exception {
+        try (TcpStoreServer server = TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                StoreLimits.defaults());
+                TcpStore store = TcpStore.connect("127.0.0.1", server.port(), SOON)) {
+            ThreadRanks.run(3, store, "g", SOON, group -> {
+                for (int i = 0; i < 1000; i++) {
+                    assertThat(group.allGather("step", of(i + group.rank()), SOON)).containsExactly(of(i), of(i + 1), of(i + 2));
+                }
+                return null;
+            });
+            assertThat(store.keyCount()).isLessThanOrEqualTo(2 * 3 + 4);
+        }
+    }
+
+    @Test
+    void aRankThatComesAfterTheOthersHaveGivenUpFailsToo() throws Exception {
+        CountDownLatch givenUp = new CountDownLatch(2);
+        List<DeadlineException> errors = ThreadRanks.run(3, new InMemoryStore(), "g", SOON, group -> {
+            group.allGather("first", of(0), SOON);
+            if (group.rank() == 1) {
+                givenUp.await();
+            }
+            DeadlineException error = catchThrowableOfType(DeadlineException.class,
+                    () -> group.allGather("loading", of(0), Duration.ofMillis(50)));
+            givenUp.countDown();
+            // All are at the same place again.
+            assertThat(group.allGather("later", of(group.rank()), SOON)).containsExactly(of(0), of(1), of(2));
+            return error;
+        });
+        assertThat(errors).allSatisfy(error -> assertThat(error.missingRanks()).containsExactly(1));
+        assertThat(errors.get(1)).hasMessageContaining("loading").hasMessageContaining("ranks [0, 2]").hasMessageContaining("given up");
+    }
+
+    @Test
+    void aRankThatIsLateWithinTheDeadlineIsAwaited() throws Exception {
+        InMemoryStore store = new InMemoryStore();
+        ThreadRanks.run(2, store, "g", SOON, group -> {
+            if (group.rank() == 1) {
+                store.await(List.of("g/0/0"), SOON);
+            }
+            assertThat(group.allGather("step", of(group.rank()), SOON)).containsExactly(of(0), of(1));
+            return null;
+        });
     }
 
     @Test
@@ -48,7 +104,11 @@ class ProcessGroupTest {
                 group -> group.rank() == 1 ? null
                         : catchThrowableOfType(DeadlineException.class, () -> group.allGather("loading", of(0), Duration.ofMillis(100))));
         assertThat(errors.get(0).missingRanks()).containsExactly(1);
-        assertThat(errors.get(2)).hasMessageContaining("[1]").hasMessageContaining("loading").hasMessageContaining("rank 2/3");
+        assertThat(errors.get(2)).hasMessageContaining("[1]")
+                .hasMessageContaining("loading")
+                .hasMessageContaining("rank 2/3")
+                .hasMessageContaining("100 ms")
+                .hasMessageContaining("InMemoryStore");
     }
 
     @Test
@@ -64,30 +124,124 @@ class ProcessGroupTest {
 
     @Test
     void ranksThatCountDifferentWorldsAllGetAnError() throws Exception {
-        KeyValueStore store = new InMemoryStore();
+        InMemoryStore store = new InMemoryStore();
         try (ExecutorService threads = Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
-            List<Future<?>> both = List.of(threads.submit(() -> disagree(store, 0, 2)), threads.submit(() -> disagree(store, 1, 3)));
-            for (Future<?> one : both) {
+            // The one that waits for a rank which never comes is there first.
+            Future<?> third = threads.submit(() -> disagree(store, 2, 3));
+            store.await(List.of("g/roll/2"), SOON);
+            List<Future<?>> others = List.of(threads.submit(() -> disagree(store, 0, 2)), threads.submit(() -> disagree(store, 1, 2)));
+            for (Future<?> one : List.of(third, others.get(0), others.get(1))) {
                 one.get();
             }
+        }
+    }
+
+    @Test
+    void ranksThatCouldMeetHearOfOneThatCountsAnotherWorld() throws Exception {
+        InMemoryStore store = new InMemoryStore();
+        try (ExecutorService threads = Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
+            Future<?> first = threads.submit(() -> disagree(store, 0, 2));
+            store.await(List.of("g/roll/0"), SOON);
+            disagree(store, 2, 3);
+            disagree(store, 1, 2);
+            first.get();
         }
     }
 
     private static void disagree(KeyValueStore store, int rank, int worldSize) {
         try (ProcessGroup group = ProcessGroups.over(store, "g", rank, worldSize, rank, SOON)) {
             assertThatThrownBy(() -> group.allGather("step", of(0), SOON)).isInstanceOf(RanksDisagreeException.class)
-                    .hasMessageContaining("world size");
+                    .hasMessageContaining("world size")
+                    .hasMessageContainingAll("2", "3");
         }
     }
 
     @Test
-    void aRankThatIsTakenIsRefused() {
-        KeyValueStore store = new InMemoryStore();
-        try (ProcessGroup first = ProcessGroups.over(store, "g", 0, 2, 0, SOON);
-                ProcessGroup second = ProcessGroups.over(store, "g", 0, 2, 0, SOON)) {
-            assertThatThrownBy(() -> first.allGather("step", of(0), Duration.ofMillis(10))).isInstanceOf(DeadlineException.class);
-            assertThatThrownBy(() -> second.allGather("step", of(0), SOON)).isInstanceOf(SymmetricMemoryException.class)
-                    .hasMessageContaining("already taken");
+    void twoRanksOfOneNumberAndAllOthersGetAnError() throws Exception {
+        InMemoryStore store = new InMemoryStore();
+        try (ExecutorService threads = Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
+            Future<?> first = threads.submit(() -> taken(store, 0));
+            store.await(List.of("g/roll/0"), SOON);
+            taken(store, 0);
+            taken(store, 1);
+            first.get();
+        }
+    }
+
+    @Test
+    void aSecondProcessWithARanksNumberIsFoundHoweverLate() throws Exception {
+        InMemoryStore store = new InMemoryStore();
+        ThreadRanks.run(2, store, "g", SOON, group -> {
+            for (int i = 0; i < 5; i++) {
+                group.allGather("step", of(0), SOON);
+            }
+            return null;
+        });
+        taken(store, 0);
+    }
+
+    private static void taken(KeyValueStore store, int rank) {
+        try (ProcessGroup group = ProcessGroups.over(store, "g", rank, 2, rank, SOON)) {
+            assertThatThrownBy(() -> group.allGather("step", of(0), SOON)).isInstanceOf(RanksDisagreeException.class)
+                    .hasMessageContaining("rank 0 of group g is already taken")
+                    .hasMessageContaining("process " + ProcessHandle.current().pid());
+        }
+    }
+
+    /** The variables of a rank whose rank 0 serves the store. */
+    private static Map<String, String> launched(int rank, int port) {
+        return map("RANK=" + rank + " WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 SYMMEM_TIMEOUT=10 MASTER_PORT=" + port);
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    @Test
+    void rankZeroServesTheStoreUntilTheOthersHaveLeft() throws Exception {
+        int port = freePort();
+        try (ExecutorService threads = Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
+            // Rank 1 is there first and tries until rank 0 serves.
+            Future<ProcessGroup> early = threads.submit(() -> ProcessGroups.fromEnvironment(launched(1, port)));
+            ProcessGroup zero = ProcessGroups.fromEnvironment(launched(0, port));
+            ProcessGroup one = early.get();
+            Future<List<byte[]>> met = threads.submit(() -> zero.allGather("step", of(0), SOON));
+            assertThat(one.allGather("step", of(1), SOON)).containsExactly(of(0), of(1));
+            met.get();
+            Future<?> leaving = threads.submit(zero::close);
+            assertThatThrownBy(() -> leaving.get(50, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+            try (TcpStore last = TcpStore.connect("127.0.0.1", port, SOON)) {
+                assertThat(last.add("still served", 1)).isEqualTo(1);
+            }
+            one.close();
+            leaving.get(5, TimeUnit.SECONDS);
+            one.close();
+            assertThatThrownBy(() -> one.allGather("step", of(1), SOON)).isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("closed: ProcessGroup[symmem/job/0");
+        }
+    }
+
+    @Test
+    void aStoreOfTheLauncherIsNotServedTwiceAndItsGroupMayBeJoinedAgain() throws Exception {
+        try (TcpStoreServer agent = TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                StoreLimits.defaults());
+                ExecutorService threads = Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
+            for (int round = 0; round < 2; round++) {
+                List<Future<String>> ranks = new ArrayList<>();
+                for (int r = 0; r < 2; r++) {
+                    Map<String, String> variables = new HashMap<>(launched(r, agent.port()));
+                    variables.putAll(map("TORCHELASTIC_USE_AGENT_STORE=True TORCHELASTIC_RUN_ID=again"));
+                    ranks.add(threads.submit(() -> {
+                        try (ProcessGroup group = ProcessGroups.fromEnvironment(variables)) {
+                            group.allGather("step", of(group.rank()), SOON);
+                            return group.name();
+                        }
+                    }));
+                }
+                assertThat(ranks.get(0).get()).isEqualTo(ranks.get(1).get()).startsWith("symmem/again/0/");
+            }
         }
     }
 
@@ -150,6 +304,8 @@ class ProcessGroupTest {
         "RANK=1 WORLD_SIZE=4 MASTER_ADDR=a MASTER_PORT=29500, 1, 4, 1",
         "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 MASTER_ADDR=a MASTER_PORT=1, 3, 4, 1",
         "SLURM_PROCID=2 SLURM_NTASKS=4 SLURM_LOCALID=0 SLURM_JOB_ID=77 MASTER_ADDR=a MASTER_PORT=1, 2, 4, 0",
+        "RANK=0 WORLD_SIZE=4 SLURM_PROCID=3 SLURM_NTASKS=9 MASTER_ADDR=a MASTER_PORT=65535, 0, 4, 0",
+        "SLURM_PROCID=2 SLURM_NTASKS=4 WORLD_SIZE=4 MASTER_ADDR=a MASTER_PORT=1, 2, 4, 2",
         "RANK=0 WORLD_SIZE=1, 0, 1, 0"
     })
     void launchersVariablesAreUnderstood(String variables, int rank, int worldSize, int localRank) {
@@ -159,7 +315,11 @@ class ProcessGroupTest {
 
     @ParameterizedTest
     @CsvSource({
-        "A=1, RANK is not set", "WORLD_SIZE=2, RANK is not set", "RANK=0, WORLD_SIZE is not set", "RANK=-1 WORLD_SIZE=2, RANK=-1",
+        "RANK=2 WORLD_SIZE=2, below WORLD_SIZE=2", "RANK=0 WORLD_SIZE=2 LOCAL_RANK=2, LOCAL_RANK=2", "RANK=0, for instance WORLD_SIZE=1",
+        "RANK=0 WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=0, MASTER_PORT=0", "RANK=0 WORLD_SIZE=99999999999, WORLD_SIZE=99999999999",
+        "OMPI_COMM_WORLD_RANK=5 OMPI_COMM_WORLD_SIZE=4, mpirun sets it", "SLURM_PROCID=x SLURM_NTASKS=4, srun sets it",
+        "SLURM_PROCID=1 SLURM_NTASKS=4 WORLD_SIZE=2, WORLD_SIZE=2 and SLURM_NTASKS=4 disagree", "A=1, RANK is not set",
+        "WORLD_SIZE=2, RANK is not set", "RANK=0, WORLD_SIZE is not set", "RANK=-1 WORLD_SIZE=2, RANK=-1",
         "RANK=x WORLD_SIZE=2, RANK=x", "RANK=2 WORLD_SIZE=2, RANK=2",
         "RANK=0 WORLD_SIZE=0, WORLD_SIZE=0", "RANK=0 WORLD_SIZE=2 MASTER_PORT=1, MASTER_ADDR",
         "RANK=0 WORLD_SIZE=2 MASTER_ADDR=a, MASTER_PORT", "RANK=0 WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=99999, MASTER_PORT=99999"
@@ -183,5 +343,19 @@ class ProcessGroupTest {
         return java.util.stream.Stream.of(variables.split(" "))
                 .map(pair -> pair.split("="))
                 .collect(java.util.stream.Collectors.toMap(pair -> pair[0], pair -> pair[1]));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"60, 60000", "2.5, 2500", " 0.001 , 1"})
+    void theTimeoutIsInSeconds(String seconds, long millis) {
+        assertThat(Settings.timeout(Map.of(Settings.TIMEOUT_VARIABLE, seconds))).isEqualTo(Duration.ofMillis(millis));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "-1", "NaN", "", "60s", "1e300"})
+    void aWrongTimeoutIsAnErrorNotTheDefault(String seconds) {
+        assertThatThrownBy(() -> Settings.timeout(Map.of(Settings.TIMEOUT_VARIABLE, seconds))).isInstanceOf(SymmetricMemoryException.class)
+                .hasMessageContaining("SYMMEM_TIMEOUT")
+                .hasMessageContaining("\"" + seconds + "\"");
     }
 }
