@@ -177,4 +177,66 @@ interface AccessRules extends Rules {
             rank.meet();
         });
     }
+
+    /** If this fails, check that a backend without native streams refuses a handle rather than running on another stream. */
+    @Rule(value = "SM-ACC-10", absent = Capability.EXTERNAL_STREAM)
+    default void SM_ACC_10_withoutExternalStreamsHandlesAreRefusedCleanly() {
+        ranks().run(rank -> {
+            var error = rank.checkThrows(UnsupportedCapabilityException.class, () -> rank.memory().wrapStream(1));
+            rank.checkEqual(Capability.EXTERNAL_STREAM, error.capability(), "the capability");
+            SymmetricTensor tensor = rendezvoused(rank, 64);
+            Stream own = rank.opened(rank.memory().newStream());
+            tensor.local().fill(10, own);
+            own.synchronize(RankContext.SOON);
+            rank.checkEqual((byte) 10, rank.read(tensor.local())[63], "a byte filled on a stream after the refusal");
+            rank.meet();
+        });
+    }
+
+    /** If this fails, check that a wrapped stream is the user's own: what he puts on it and what we put on it are in one order. */
+    @Rule(value = "SM-ACC-11", needs = Capability.EXTERNAL_STREAM)
+    default void SM_ACC_11_aStreamOfTheUsersRunsOperationsAndStaysTheUsers() {
+        ranks().run(rank -> {
+            SymmetricTensor tensor = rendezvoused(rank, 100_000);
+            SymmetricTensor source = rendezvoused(rank, 100_000);
+            Stream users = rank.opened(rank.memory().newStream());
+            rank.check(users.handle() != 0, "a stream of a backend with EXTERNAL_STREAM should have a handle");
+            for (int i = 1; i <= 2; i++) {
+                try (Stream wrapped = rank.memory().wrapStream(users.handle())) {
+                    rank.checkEqual(users.handle(), wrapped.handle(), "the handle of the wrapped stream");
+                    source.local().fill(i, users);
+                    tensor.remote(rank.next()).copyFrom(source.local(), wrapped);
+                }
+            }
+            source.local().fill(77, users);
+            users.synchronize(RankContext.SOON);
+            rank.meet();
+            for (byte b : rank.read(tensor.local())) {
+                rank.checkEqual((byte) 2, b, "a byte of the last copy");
+            }
+            rank.meet();
+        });
+    }
+
+    /** If this fails, check that a peer which no load reaches has no address, and that put and get reach it all the same. */
+    @Rule(value = "SM-ACC-12", absent = Capability.PEER_ADDRESS)
+    default void SM_ACC_12_withoutPeerAddressesPutAndGetWork() {
+        ranks().run(rank -> {
+            SymmetricTensor tensor = rendezvoused(rank, 1000);
+            for (int peer = 0; peer < rank.worldSize(); peer++) {
+                TensorView view = tensor.remote(peer);
+                try {
+                    rank.check(view.address() != 0, "a null address was handed out for rank " + peer);
+                } catch (UnsupportedCapabilityException e) {
+                    rank.checkEqual(Capability.PEER_ADDRESS, e.capability(), "the capability");
+                }
+                rank.checkHolds(view, peer, 0, 0, "what was got from rank " + peer);
+            }
+            rank.meet();
+            rank.write(tensor.remote(rank.next()).slice(500, 7), rank.values(rank.next(), 500, 7, 12));
+            rank.meet();
+            rank.checkHolds(tensor.local().slice(500, 7), rank.rank(), 500, 12, "what a peer put");
+            rank.meet();
+        });
+    }
 }

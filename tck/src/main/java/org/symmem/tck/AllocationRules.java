@@ -149,6 +149,11 @@ interface AllocationRules extends Rules {
                         reasons.toArray(String[]::new));
                 rank.checkEqual(ErrorCode.BUFFER_UNSUITABLE, error.code(), "the code");
             }
+            MemoryRegion onTheHeap = MemoryRegion.of(MemorySegment.ofArray(new byte[4096]));
+            rank.check(!rank.memory().validate(onTheHeap, Shape.of(8), DataType.UINT8).isEmpty(),
+                    "memory on the Java heap should be refused");
+            rank.checkThrows(SymmetricMemoryException.class, () -> rank.memory().wrap(onTheHeap, Shape.of(8), DataType.UINT8));
+            rank.check(rank.memory().liveAllocations().isEmpty(), "nothing should be alive after refusals");
         });
     }
 

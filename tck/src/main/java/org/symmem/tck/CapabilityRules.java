@@ -80,4 +80,27 @@ interface CapabilityRules extends Rules {
         ranks().run(rank -> rank.checkThrows(RanksDisagreeException.class,
                 () -> SymmetricMemory.open(rank.freshGroup(), rank.options().withChannels(2 + rank.rank() % 2)), "channels"));
     }
+
+    /** If this fails, the selection in {@code org.symmem} is broken, not the backend. */
+    @Rule(value = "SM-CAP-7", ranks = 2)
+    default void SM_CAP_7_aBackendThatOneRankLacksIsAnErrorOnAllThatNamesTheRankAndTheReason() {
+        ranks().run(rank -> {
+            String off = "symmem." + rank.memory().backend() + ".disabled";
+            int lacking = rank.worldSize() - 1;
+            try {
+                if (rank.rank() == lacking) {
+                    System.setProperty(off, "true");
+                }
+                var error = rank.checkThrows(SymmetricMemoryException.class,
+                        () -> SymmetricMemory.open(rank.freshGroup(), rank.options()), "rank " + lacking, "switched off by " + off);
+                rank.checkEqual(ErrorCode.BACKEND_UNAVAILABLE, error.code(), "the code");
+            } finally {
+                System.clearProperty(off);
+            }
+        });
+    }
+
+    /** The modules of the backends hold it: each has a test without its library and one with it. */
+    @Rule(value = "SM-CAP-8", untested = "it takes machines without the driver, without the library, and with a wrong one")
+    default void SM_CAP_8_availabilityIsAnAnswerWhereDriverOrLibraryAreMissing() {}
 }

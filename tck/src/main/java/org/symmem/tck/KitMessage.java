@@ -15,7 +15,7 @@ record KitMessage(byte kind, byte[] body) {
     static final byte HELLO = 1;
     /** Rank to kit: the backend is open; its description. */
     static final byte READY = 2;
-    /** Rank to kit: the backend could not be opened; why. */
+    /** Rank to kit: the backend is unavailable here; why. */
     static final byte UNAVAILABLE = 3;
     /** Kit to rank: run a rule. */
     static final byte RUN = 4;
@@ -25,6 +25,8 @@ record KitMessage(byte kind, byte[] body) {
     static final byte DUMP = 6;
     /** Rank to kit: what they do. */
     static final byte DUMPED = 7;
+    /** Rank to kit: the backend is available and yet could not be opened; how it failed. */
+    static final byte NOT_OPENED = 8;
 
     private static final int MOST_BYTES = 64 << 20;
 
@@ -41,6 +43,8 @@ record KitMessage(byte kind, byte[] body) {
         if (length < 0 || length > MOST_BYTES) {
             throw new IOException("a message of " + length + " bytes");
         }
-        return new KitMessage(kind, in.readNBytes(length));
+        byte[] body = new byte[length];
+        in.readFully(body);
+        return new KitMessage(kind, body);
     }
 }

@@ -1,6 +1,8 @@
 package org.symmem.tck;
 
 import java.io.File;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -90,6 +92,9 @@ interface LifecycleRules extends Rules {
     private static void cycle(RankContext rank, int round) {
         try (SymmetricTensor tensor = rendezvoused(rank.memory(), 8 << 20)) {
             rank.write(tensor.remote(rank.next()).slice(round, 1), new byte[]{(byte) round});
+            if (rank.memory().capability(Capability.CONTIGUOUS_VIEW).supported()) {
+                rank.read(tensor.contiguousView().select(rank.next()).slice(round, 1));
+            }
             if (round % 50 == 0) {
                 rank.meet();
             }
@@ -244,4 +249,48 @@ interface LifecycleRules extends Rules {
             rank.meet();
         });
     }
+
+    /** If this fails, check that the arena of a segment is closed before its addresses are given back. */
+    @Rule(value = "SM-LIFE-9", needs = Capability.HOST_ACCESS)
+    default void SM_LIFE_9_aSegmentThatOutlivesItsTensorThrowsRatherThanFaults() {
+        ranks().run(rank -> {
+            SymmetricTensor tensor = rendezvoused(rank.memory(), 100_000);
+            List<MemorySegment> kept = new java.util.ArrayList<>(
+                    List.of(tensor.local().segment(), tensor.remote(rank.next()).segment()));
+            if (rank.memory().capability(Capability.CONTIGUOUS_VIEW).supported()) {
+                kept.add(tensor.contiguousView().segment());
+            }
+            rank.meet();
+            tensor.close();
+            for (MemorySegment segment : kept) {
+                rank.checkThrows(IllegalStateException.class, () -> segment.get(ValueLayout.JAVA_BYTE, 99_999));
+                rank.checkThrows(IllegalStateException.class, () -> segment.set(ValueLayout.JAVA_BYTE, 0, (byte) 1));
+            }
+        });
+    }
+
+    /** If this fails, look for a close that talks to the dead rank, or throws before it has freed everything. */
+    @Rule(value = "SM-LIFE-10", needs = Capability.LOCAL_CLOSE, ranks = 2)
+    default void SM_LIFE_10_afterAPeersDeathClosingSucceedsAndLeavesNothing() {
+        ranks().runUntilLastIsKilled(rank -> {
+            OpenResources before = OpenResources.now();
+            SymmetricMemory memory = SymmetricMemory.open(rank.freshGroup(Duration.ofSeconds(3)), rank.options());
+            SymmetricTensor tensor = rendezvoused(memory, 5000);
+            int victim = rank.worldSize() - 1;
+            ProcessHandle victimProcess = rank.processOf(victim);
+            if (rank.rank() == victim) {
+                rank.killMyself();
+            }
+            victimProcess.onExit().get(RankContext.SOON.toMillis(), TimeUnit.MILLISECONDS);
+            rank.write(tensor.remote(victim), rank.values(victim, 0, 5000, 10));
+            rank.checkHolds(tensor.remote(victim), victim, 0, 10, "the buffer of a rank that has died");
+            tensor.close();
+            memory.close();
+            rank.checkEqual(List.of(), OpenResources.now().moreThan(before), "what is left after everything is closed");
+        });
+    }
+
+    /** The emulated driver fails on demand; the tests of the backends that use it hold the rule. */
+    @Rule(value = "SM-LIFE-11", untested = "it takes a device that fails while memory is in use")
+    default void SM_LIFE_11_closingAfterADeviceErrorKeepsTheFirstErrorAndThrowsNoOther() {}
 }

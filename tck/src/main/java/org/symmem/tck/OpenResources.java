@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * What this process holds that a backend could leak: descriptors and mappings, counted by kind. TCP sockets, pipes and files of
- * the JVM are left out: the kit and the JVM open them as they like.
+ * What this process holds that a backend could leak: descriptors and mappings, counted by kind. TCP sockets, pipes and the
+ * files that the JVM reads classes and libraries from are left out: the kit and the JVM open them as they like.
  *
  * @param counts how many of each kind
  */
@@ -26,6 +26,8 @@ record OpenResources(Map<String, Integer> counts) {
                 String target = targetOf(descriptor);
                 if (target.startsWith("/memfd:") || target.startsWith("/dev/nvidia") || target.startsWith("/dev/shm/")) {
                     counts.merge("descriptor of " + target.replaceAll("\\d+", "#"), 1, Integer::sum);
+                } else if (target.startsWith("/") && !ofTheJvm(target)) {
+                    counts.merge("descriptor of a file", 1, Integer::sum);
                 } else if (target.equals("anon_inode:[pidfd]")) {
                     counts.merge("descriptor of a process", 1, Integer::sum);
                 } else if (target.startsWith("socket:[") && unixSockets.contains(target.substring(8, target.length() - 1))) {
@@ -44,7 +46,12 @@ record OpenResources(Map<String, Integer> counts) {
         return new OpenResources(counts);
     }
 
-    private static String targetOf(Path descriptor) {
+    private static boolean ofTheJvm(String file) {
+        return file.endsWith(".jar") || file.endsWith(".so") || file.endsWith(".class") || file.startsWith("/proc/")
+                || file.startsWith("/dev/") || file.startsWith(System.getProperty("java.home")) || Files.isDirectory(Path.of(file));
+    }
+
+    static String targetOf(Path descriptor) {
         try {
             return Files.readSymbolicLink(descriptor).toString();
         } catch (IOException e) {

@@ -86,6 +86,23 @@ public final class RankContext {
         memory.group().allGather("meeting in rule " + rule, new byte[0], SOON);
     }
 
+    /** Waits for all ranks of a group through its store, not through the backend under test. Collective. */
+    public void meet(ProcessGroup group) {
+        group.allGather("meeting in rule " + rule, new byte[0], SOON);
+    }
+
+    /** {@return the process of a rank} Collective. */
+    public ProcessHandle processOf(int rank) {
+        byte[] pid = Long.toString(ProcessHandle.current().pid()).getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+        List<byte[]> all = memory.group().allGather("telling processes in rule " + rule, pid, SOON);
+        return ProcessHandle.of(Long.parseLong(new String(all.get(rank), java.nio.charset.StandardCharsets.US_ASCII))).orElseThrow();
+    }
+
+    /** {@return a group of threads of this process over a store of theirs, closed by the caller} */
+    public ProcessGroup threadGroup(KeyValueStore threads, int thread, int number) {
+        return ProcessGroups.over(threads, rule + "-threads", thread, number, memory.group().localRank(), SOON);
+    }
+
     /** {@return what a byte of a rank's buffer should hold: depends on rank, offset, round and seed} */
     public byte value(int rank, long offset, int round) {
         long x = seed + 0x9E3779B97F4A7C15L * (rank + 1) + 0xBF58476D1CE4E5B9L * offset + 0x94D049BB133111EBL * round;
@@ -173,6 +190,12 @@ public final class RankContext {
     public void killMyself() throws Exception {
         new ProcessBuilder("kill", "-9", Long.toString(ProcessHandle.current().pid())).start().waitFor();
         throw new AssertionError("kill -9 did not kill");
+    }
+
+    /** Kills this process as {@code kill -9} does, after a while. Returns at once. */
+    public void killMyselfAfter(Duration howLong) throws Exception {
+        new ProcessBuilder("sh", "-c",
+                "sleep " + howLong.toMillis() / 1000.0 + "; kill -9 " + ProcessHandle.current().pid()).start();
     }
 
     /** Stops this process as {@code kill -STOP} does, and has it continued after a while. Returns after that. */

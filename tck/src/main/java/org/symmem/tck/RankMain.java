@@ -3,22 +3,26 @@ package org.symmem.tck;
 import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
-import java.io.EOFException;
 import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.Socket;
-import java.net.SocketException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
+import org.symmem.Availability;
+import org.symmem.ErrorCode;
 import org.symmem.KeyValueStore;
 import org.symmem.LiveAllocation;
 import org.symmem.ProcessGroup;
 import org.symmem.SymmetricMemory;
+import org.symmem.SymmetricMemoryException;
 import org.symmem.rendezvous.ProcessGroups;
 import org.symmem.rendezvous.TcpStore;
 import org.symmem.spi.Wire;
@@ -27,6 +31,10 @@ import org.symmem.spi.Wire;
 final class RankMain {
     /** Exit code when the kit has gone; nobody reads it. */
     private static final int KIT_GONE = 75;
+    /** Stands in the queue of orders for the end of the kit's connection; never sent. */
+    private static final byte END = 0;
+    /** How often a leak is looked at again: the JVM may be slow to let go of what it opened itself. */
+    private static final int LOOKS = 4;
 
     private RankMain() {}
 
@@ -42,41 +50,67 @@ final class RankMain {
                 o.writeUTF(environment.get("SYMMEM_TCK_TOKEN"));
                 o.writeInt(rank);
             })).write(out);
+            BlockingQueue<KitMessage> orders = new LinkedBlockingQueue<>();
+            Thread.ofPlatform().daemon().name("from the kit").start(() -> listen(in, out, orders));
             try (TcpStore store = TcpStore.connect("127.0.0.1", Integer.parseInt(environment.get("SYMMEM_TCK_STORE")),
                     Duration.ofSeconds(20));
                     ProcessGroup group = ProcessGroups.over(store, "world", rank, worldSize, rank, TckSettings.groupTimeout())) {
-                serve(group, store, environment.get("SYMMEM_TCK_BACKEND"), in, out);
+                serve(group, store, environment.get("SYMMEM_TCK_BACKEND"), orders, out);
             }
         }
         // Threads that a rule left behind must not keep the process.
         System.exit(0);
     }
 
-    private static void serve(ProcessGroup group, KeyValueStore store, String backend, DataInputStream in, DataOutputStream out)
-            throws Exception {
+    private static void serve(ProcessGroup group, KeyValueStore store, String backend, BlockingQueue<KitMessage> orders,
+            DataOutputStream out) throws Exception {
         SymmetricMemory memory;
         try {
             memory = SymmetricMemory.open(group, SymmetricMemory.Options.defaults().withBackend(backend));
         } catch (Exception | LinkageError e) {
-            new KitMessage(KitMessage.UNAVAILABLE, Wire.write(o -> o.writeUTF(String.valueOf(e.getMessage())))).write(out);
+            // Only what a query would have said is a reason to skip; anything else is a backend that is wrong.
+            boolean unavailable = e instanceof SymmetricMemoryException error && error.code().equals(ErrorCode.BACKEND_UNAVAILABLE);
+            new KitMessage(unavailable ? KitMessage.UNAVAILABLE : KitMessage.NOT_OPENED,
+                    unavailable ? Wire.write(o -> o.writeUTF(String.valueOf(e.getMessage()))) : notOpened(e).toBytes()).write(out);
             return;
         }
         try (memory) {
             new KitMessage(KitMessage.READY, RankReport.of(memory).toBytes()).write(out);
+            for (KitMessage message = orders.take(); message.kind() != END; message = orders.take()) {
+                byte[] order = message.body();
+                Thread.ofPlatform().name("rule").start(() -> run(memory, store, order, out));
+            }
+        }
+    }
+
+    private static RankOutcome notOpened(Throwable e) {
+        RankOutcome outcome = failed(e);
+        // A provider that cannot be made has no name to be known by, so it may be the one that was asked for.
+        String broken = SymmetricMemory.providers()
+                .stream()
+                .filter(provider -> provider.priority() == Integer.MIN_VALUE)
+                .map(provider -> "; " + provider.name() + ": "
+                        + (provider.availability() instanceof Availability.Unavailable no ? no.reason() : "available"))
+                .collect(Collectors.joining());
+        return new RankOutcome(false, outcome.message() + broken, outcome.trace());
+    }
+
+    /** Reads what the kit sends. When the kit goes, this process follows it soon, wherever it hangs. */
+    private static void listen(DataInputStream in, DataOutputStream out, BlockingQueue<KitMessage> orders) {
+        try {
             while (true) {
-                KitMessage message;
-                try {
-                    message = KitMessage.read(in);
-                } catch (EOFException | SocketException e) {
-                    return;
-                }
+                KitMessage message = KitMessage.read(in);
                 switch (message.kind()) {
-                    case KitMessage.RUN -> Thread.ofPlatform().name("rule").start(() -> run(memory, store, message.body(), out));
+                    case KitMessage.RUN -> orders.add(message);
                     case KitMessage.DUMP -> send(new KitMessage(KitMessage.DUMPED, allThreads()), out);
                     default -> throw new IOException("the kit sent a message of kind " + message.kind());
                 }
             }
+        } catch (IOException e) {
+            orders.add(new KitMessage(END, new byte[0]));
         }
+        LockSupport.parkNanos(TckSettings.answerTimeout().toNanos());
+        Runtime.getRuntime().halt(KIT_GONE);
     }
 
     private static void run(SymmetricMemory memory, KeyValueStore store, byte[] order, DataOutputStream out) {
@@ -114,7 +148,16 @@ final class RankMain {
 
     private static List<String> leftovers(SymmetricMemory memory, OpenResources before) {
         List<String> tensors = memory.liveAllocations().stream().map(LiveAllocation::tensor).toList();
-        return tensors.isEmpty() ? OpenResources.now().moreThan(before) : tensors;
+        if (!tensors.isEmpty()) {
+            return tensors;
+        }
+        List<String> left = OpenResources.now().moreThan(before);
+        for (int look = 1; look < LOOKS && !left.isEmpty(); look++) {
+            System.gc();
+            LockSupport.parkNanos(50_000_000);
+            left = OpenResources.now().moreThan(before);
+        }
+        return left;
     }
 
     private static RankOutcome failed(Throwable e) {

@@ -11,18 +11,17 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.symmem.rendezvous.JavaCommand;
 import org.symmem.rendezvous.StoreLimits;
@@ -31,18 +30,26 @@ import org.symmem.spi.Closers;
 import org.symmem.spi.Wire;
 
 /**
- * The ranks of the kit, one process each. They stay up between rules, so that a rule costs milliseconds; when one has died or
- * hangs, all are ended and the next rule gets new ones.
+ * The ranks of the kit, one process each. They stay up between rules, so that a rule costs milliseconds; when one has failed,
+ * died or hangs, all are ended and the next rule gets new ones.
  */
 final class RankProcesses implements AutoCloseable {
     /** Ranks are many and short-lived: the first compiler is enough, and a small heap keeps them light. */
     private static final List<String> FLAGS = List.of("-Xcheck:jni", "-XX:TieredStopAtLevel=1", "-Xmx192m");
+    /** Ranks that do not come up twice in a row will not for the next rule either. */
+    private static final int TRIES = 2;
+    /** How long one rank is listened to before the next gets its turn. */
+    private static final Duration TURN = Duration.ofMillis(10);
 
     private final TckSettings settings;
     private final Map<Integer, RankProcess> ranks = new TreeMap<>();
+    private final Map<Integer, Process> processes = new HashMap<>();
     private final Closers closers = new Closers();
-    private final Thread atExit = new Thread(this::endAll);
+    private final Thread atExit = new Thread(() -> endAll(false));
     private @Nullable RankReport report;
+    private @Nullable BackendUnavailable unavailable;
+    private @Nullable Broken lastStart;
+    private int failedStarts;
     private int generation;
 
     RankProcesses(TckSettings settings) {
@@ -66,10 +73,17 @@ final class RankProcesses implements AutoCloseable {
 
     /** {@return what rank 0 says of itself; starts the ranks if they are not running} */
     RankReport report() throws BackendUnavailable {
+        if (unavailable != null) {
+            throw unavailable;
+        }
+        if (failedStarts >= TRIES) {
+            throw new Broken("the ranks did not come up " + TRIES + " times in a row, the last time because: "
+                    + Objects.requireNonNull(lastStart).getMessage());
+        }
         if (ranks.isEmpty()) {
             start();
         }
-        return java.util.Objects.requireNonNull(report);
+        return Objects.requireNonNull(report);
     }
 
     private void start() throws BackendUnavailable {
@@ -81,22 +95,30 @@ final class RankProcesses implements AutoCloseable {
             byte[] random = new byte[16];
             new java.security.SecureRandom().nextBytes(random);
             String token = HexFormat.of().formatHex(random);
-            Map<Integer, Process> processes = new HashMap<>();
             Map<Integer, Path> logs = new HashMap<>();
-            closers.add(() -> processes.values().forEach(Process::destroyForcibly));
             for (int rank = 0; rank < settings.ranks(); rank++) {
                 Path log = Files.createDirectories(folder()).resolve("ranks-" + generation + "-rank-" + rank + ".log");
                 logs.put(rank, log);
                 processes.put(rank, startRank(rank, store.port(), listener.getLocalPort(), token, log));
             }
             long deadline = System.nanoTime() + TckSettings.startTimeout().toNanos();
-            connect(listener, token, processes, logs, deadline);
+            connect(listener, token, logs, deadline);
             awaitReady(deadline);
+            failedStarts = 0;
         } catch (IOException e) {
-            endAll();
+            endAll(true);
             throw new UncheckedIOException("the ranks cannot be started", e);
-        } catch (BackendUnavailable | RuntimeException | Broken e) {
-            endAll();
+        } catch (BackendUnavailable e) {
+            endAll(true);
+            unavailable = e;
+            throw e;
+        } catch (Broken e) {
+            endAll(true);
+            failedStarts++;
+            lastStart = e;
+            throw e;
+        } catch (RuntimeException e) {
+            endAll(true);
             throw e;
         }
     }
@@ -107,6 +129,7 @@ final class RankProcesses implements AutoCloseable {
 
     private Process startRank(int rank, int storePort, int kitPort, String token, Path log) throws IOException {
         List<String> flags = new ArrayList<>(FLAGS);
+        flags.add("-XX:ErrorFile=" + folder().resolve("crash-%p.txt").toAbsolutePath());
         flags.addAll(settings.jvmFlags());
         ProcessBuilder builder = new ProcessBuilder(JavaCommand.of(flags, RankMain.class, List.of()));
         builder.environment().putAll(settings.environment());
@@ -118,8 +141,7 @@ final class RankProcesses implements AutoCloseable {
         return builder.redirectErrorStream(true).redirectOutput(log.toFile()).start();
     }
 
-    private void connect(ServerSocket listener, String token, Map<Integer, Process> processes, Map<Integer, Path> logs, long deadline)
-            throws IOException {
+    private void connect(ServerSocket listener, String token, Map<Integer, Path> logs, long deadline) throws IOException {
         listener.setSoTimeout(200);
         while (ranks.size() < settings.ranks()) {
             try {
@@ -128,13 +150,19 @@ final class RankProcesses implements AutoCloseable {
                 socket.setSoTimeout(5_000);
                 int rank = greeted(socket, token);
                 if (rank >= 0) {
-                    ranks.put(rank, new RankProcess(rank, processes.get(rank), logs.get(rank), socket));
+                    socket.setSoTimeout(0);
+                    RankProcess process = new RankProcess(rank, Objects.requireNonNull(processes.get(rank)),
+                            Objects.requireNonNull(logs.get(rank)), socket);
+                    ranks.put(rank, process);
+                    process.listen();
+                } else {
+                    socket.close();
                 }
             } catch (java.net.SocketTimeoutException e) {
-                for (int rank = 0; rank < settings.ranks(); rank++) {
-                    if (!processes.get(rank).isAlive() && !ranks.containsKey(rank)) {
-                        throw new Broken("rank " + rank + " ended with exit code " + processes.get(rank).exitValue()
-                                + " before it could be talked to; its output: " + Files.readString(logs.get(rank)));
+                for (Map.Entry<Integer, Process> started : processes.entrySet()) {
+                    if (!started.getValue().isAlive() && !ranks.containsKey(started.getKey())) {
+                        throw new Broken("rank " + started.getKey() + " ended with exit code " + started.getValue().exitValue()
+                                + " before it could be talked to; its output: " + Files.readString(logs.get(started.getKey())));
                     }
                 }
                 if (System.nanoTime() > deadline) {
@@ -145,22 +173,42 @@ final class RankProcesses implements AutoCloseable {
         }
     }
 
-    private static int greeted(Socket socket, String token) throws IOException {
-        KitMessage hello = KitMessage.read(new DataInputStream(socket.getInputStream()));
-        return Wire.read(hello.body(), in -> in.readUTF().equals(token) ? in.readInt() : -1);
+    /** {@return the rank that greets, or -1 if it is somebody else} */
+    private int greeted(Socket socket, String token) throws IOException {
+        try {
+            KitMessage hello = KitMessage.read(new DataInputStream(socket.getInputStream()));
+            int rank = Wire.read(hello.body(), in -> in.readUTF().equals(token) ? in.readInt() : -1);
+            return rank < settings.ranks() ? rank : -1;
+        } catch (java.io.EOFException | IllegalArgumentException e) {
+            return -1;
+        }
     }
 
     private void awaitReady(long deadline) throws BackendUnavailable {
         for (RankProcess rank : ranks.values()) {
-            KitMessage message = rank.receive(deadline)
-                    .orElseThrow(() -> new Broken("rank " + rank.rank() + " did not open the backend: " + rank.end().orElse("it hangs")
-                            + "; its output: " + String.join("\n", rank.lastLines())));
-            if (message.kind() == KitMessage.UNAVAILABLE) {
-                throw new BackendUnavailable(Wire.read(message.body(), in -> in.readUTF()));
+            switch (rank.hear(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())))) {
+                case Heard.Said said -> takeFirstWords(rank, said.message());
+                case Heard.Nothing nothing ->
+                    throw new Broken("rank " + rank.rank() + " did not open the backend within " + TckSettings.startTimeout().toSeconds()
+                            + " s" + kept("start"));
+                case Heard.Gone gone -> throw new Broken("rank " + rank.rank() + " "
+                        + rank.end().orElse("closed its connection") + " while it opened the backend" + kept("start")
+                        + "; its last output:\n" + String.join("\n", rank.lastLines()));
             }
-            RankReport said = RankReport.from(message.body());
-            if (rank.rank() == 0) {
-                report = said;
+        }
+    }
+
+    private void takeFirstWords(RankProcess rank, KitMessage message) throws BackendUnavailable {
+        switch (message.kind()) {
+            case KitMessage.UNAVAILABLE -> throw new BackendUnavailable(Wire.read(message.body(), in -> in.readUTF()));
+            case KitMessage.NOT_OPENED -> {
+                RankOutcome outcome = RankOutcome.from(message.body());
+                throw new Broken("rank " + rank.rank() + " could not open the backend: " + outcome.message() + "\n" + outcome.trace());
+            }
+            default -> {
+                if (rank.rank() == 0) {
+                    report = RankReport.from(message.body());
+                }
             }
         }
     }
@@ -168,8 +216,8 @@ final class RankProcesses implements AutoCloseable {
     /**
      * Runs a rule on all ranks.
      *
-     * @param rule       its id
-     * @param body       what every rank does
+     * @param rule         its id
+     * @param body         what every rank does
      * @param mustBeKilled ranks that the rule kills, which must end by signal 9 and say nothing
      * @throws Broken if a rank says so, dies or hangs
      */
@@ -183,78 +231,121 @@ final class RankProcesses implements AutoCloseable {
             new ObjectOutputStream(bytes).writeObject(body);
             out.write(bytes.toByteArray());
         });
-        long deadline = System.nanoTime() + TckSettings.ruleTimeout().toNanos();
-        List<String> complaints = new ArrayList<>();
-        boolean restart = !mustBeKilled.isEmpty();
-        try (ExecutorService listeners = Executors.newVirtualThreadPerTaskExecutor()) {
-            Map<RankProcess, Future<Optional<KitMessage>>> answers = new HashMap<>();
-            for (RankProcess rank : ranks.values()) {
+        for (RankProcess rank : ranks.values()) {
+            try {
                 rank.send(new KitMessage(KitMessage.RUN, order));
-                answers.put(rank, listeners.submit(() -> rank.receive(deadline)));
+            } catch (IOException e) {
+                // It is gone, which is what will be heard of it.
+                rank.letGo();
             }
-            for (RankProcess rank : ranks.values()) {
-                Optional<KitMessage> answer = answers.get(rank).get();
-                Optional<String> complaint = answer.isPresent() ? complaintOf(rank, answer.get(), mustBeKilled)
-                        : silenceOf(rank, rule, mustBeKilled);
-                restart |= answer.isEmpty() || complaint.isPresent();
-                complaint.ifPresent(complaints::add);
-            }
-        } catch (IOException | java.util.concurrent.ExecutionException e) {
-            restart = true;
-            complaints.add("a rank cannot be talked to: " + e.getMessage());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            complaints.add("interrupted");
         }
-        if (restart) {
-            // After a failure ranks may be at different places; new ones begin together.
-            endAll();
-        }
+        List<String> complaints = complaints(answers(mustBeKilled), mustBeKilled);
         if (!complaints.isEmpty()) {
-            throw new Broken(String.join("\n", complaints));
+            String kept = kept(rule);
+            endAll(true);
+            throw new Broken(String.join("\n", complaints) + kept);
+        }
+        if (!mustBeKilled.isEmpty()) {
+            // The others may wait for the dead one; new ones begin together.
+            endAll(true);
         }
     }
 
-    private Optional<String> complaintOf(RankProcess rank, KitMessage answer, Set<Integer> mustBeKilled) {
-        RankOutcome outcome = RankOutcome.from(answer.body());
-        if (mustBeKilled.contains(rank.rank())) {
-            return Optional.of("rank " + rank.rank() + " should have been killed" + (outcome.passed() ? "" : ": " + outcome.message()));
+    private Map<RankProcess, Heard> answers(Set<Integer> mustBeKilled) {
+        Map<RankProcess, Heard> answers = new HashMap<>();
+        List<RankProcess> waiting = new ArrayList<>(ranks.values());
+        long deadline = System.nanoTime() + TckSettings.ruleTimeout().toNanos();
+        while (!waiting.isEmpty() && System.nanoTime() - deadline < 0) {
+            for (RankProcess rank : List.copyOf(waiting)) {
+                Heard heard = rank.hear(TURN);
+                if (heard instanceof Heard.Nothing) {
+                    continue;
+                }
+                waiting.remove(rank);
+                answers.put(rank, heard);
+                if (complaint(rank, heard, mustBeKilled).isPresent()) {
+                    // The others now wait for a rank that will not come.
+                    deadline = Math.min(deadline, System.nanoTime() + TckSettings.graceTimeout().toNanos());
+                }
+            }
         }
-        return outcome.passed() ? Optional.empty() : Optional.of("rank " + rank.rank() + ": " + outcome.message() + "\n" + outcome.trace());
+        return answers;
     }
 
-    private Optional<String> silenceOf(RankProcess rank, String rule, Set<Integer> mustBeKilled) {
-        Optional<String> end = rank.end();
-        if (mustBeKilled.contains(rank.rank()) && end.equals(Optional.of("ended by signal 9"))) {
-            return Optional.empty();
+    private List<String> complaints(Map<RankProcess, Heard> answers, Set<Integer> mustBeKilled) {
+        List<String> complaints = new ArrayList<>();
+        for (RankProcess rank : ranks.values()) {
+            if (answers.containsKey(rank)) {
+                complaint(rank, answers.get(rank), mustBeKilled).ifPresent(complaints::add);
+            }
         }
-        String how = end.orElse("gave no answer within " + TckSettings.ruleTimeout().toSeconds() + " s");
-        return Optional.of("rank " + rank.rank() + " " + how + "; kept in " + keepEvidence(rank, rule) + "; its last output:\n"
-                + String.join("\n", rank.lastLines()));
+        // Who was only waiting for a rank that failed comes last: it is seldom the cause.
+        boolean failed = !complaints.isEmpty();
+        for (RankProcess rank : ranks.values()) {
+            if (!answers.containsKey(rank)) {
+                complaints.add("rank " + rank.rank() + " " + (failed
+                        ? "was still running " + TckSettings.graceTimeout().toMillis() + " ms after that"
+                        : "gave no answer within " + TckSettings.ruleTimeout().toSeconds() + " s"));
+            }
+        }
+        return complaints;
     }
 
-    private Path keepEvidence(RankProcess rank, String rule) {
+    private static Optional<String> complaint(RankProcess rank, Heard heard, Set<Integer> mustBeKilled) {
+        boolean victim = mustBeKilled.contains(rank.rank());
+        if (heard instanceof Heard.Said said) {
+            RankOutcome outcome = RankOutcome.from(said.message().body());
+            if (victim) {
+                return Optional.of("rank " + rank.rank() + " should have been killed" + (outcome.passed() ? "" : ": " + outcome.message()));
+            }
+            return outcome.passed()
+                    ? Optional.empty()
+                    : Optional.of("rank " + rank.rank() + ": " + outcome.message() + "\n" + outcome.trace());
+        }
+        String end = rank.end().orElse("closed its connection to the kit and goes on");
+        return victim && end.equals("ended by signal 9")
+                ? Optional.empty()
+                : Optional.of("rank " + rank.rank() + " " + end + "; its last output:\n" + String.join("\n", rank.lastLines()));
+    }
+
+    /** {@return where the ranks' threads, descriptors and output are kept, as the end of a message} */
+    private String kept(String rule) {
         Path kept = folder().resolve(rule);
         try {
             Files.createDirectories(kept);
-            Files.writeString(kept.resolve("rank-" + rank.rank() + "-state.txt"), rank.evidence());
-            Files.copy(rank.log(), kept.resolve("rank-" + rank.rank() + ".log"), StandardCopyOption.REPLACE_EXISTING);
+            for (RankProcess rank : ranks.values()) {
+                rank.keepEvidence(kept);
+            }
         } catch (IOException e) {
-            return rank.log();
+            return "\n(evidence of the ranks could not be kept: " + e + ")";
         }
-        return kept;
+        return "\nthreads, descriptors and output of the ranks: " + kept;
     }
 
-    private synchronized void endAll() {
+    private synchronized void endAll(boolean byForce) {
+        if (byForce) {
+            processes.values().forEach(Process::destroyForcibly);
+        }
         ranks.values().forEach(RankProcess::letGo);
-        ranks.values().forEach(RankProcess::close);
+        long deadline = System.nanoTime() + 2 * TckSettings.answerTimeout().toNanos();
+        for (Process process : processes.values()) {
+            try {
+                if (!process.waitFor(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS)) {
+                    process.destroyForcibly().waitFor();
+                }
+            } catch (InterruptedException e) {
+                process.destroyForcibly();
+                Thread.currentThread().interrupt();
+            }
+        }
         ranks.clear();
+        processes.clear();
         closers.close();
     }
 
     @Override
     public void close() {
         Runtime.getRuntime().removeShutdownHook(atExit);
-        endAll();
+        endAll(false);
     }
 }

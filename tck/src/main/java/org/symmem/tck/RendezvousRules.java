@@ -1,17 +1,25 @@
 package org.symmem.tck;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.symmem.Capability;
 import org.symmem.DataType;
 import org.symmem.DeadlineException;
 import org.symmem.ErrorCode;
+import org.symmem.KeyValueStore;
 import org.symmem.ProcessGroup;
 import org.symmem.RanksDisagreeException;
 import org.symmem.Shape;
 import org.symmem.SymmetricMemory;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.SymmetricTensor;
+import org.symmem.rendezvous.InMemoryStore;
 
 /** Group C: rendezvous. */
 interface RendezvousRules extends Rules {
@@ -126,8 +134,7 @@ interface RendezvousRules extends Rules {
                 rank.write(b.local(), rank.values(other.group().rank(), 0, 500, 2));
                 a.rendezvous();
                 b.rendezvous();
-                a.signals().barrier(0, RankContext.SOON);
-                b.signals().barrier(0, RankContext.SOON);
+                rank.meet();
                 for (int peer = 0; peer < rank.worldSize(); peer++) {
                     rank.checkHolds(a.remote(peer), peer, 0, 1, "the first group's tensor");
                     rank.checkHolds(b.remote(peer), peer, 0, 2, "the second group's tensor");
@@ -156,11 +163,11 @@ interface RendezvousRules extends Rules {
         try (SymmetricTensor tensor = bytes(memory, 300)) {
             rank.write(tensor.local(), rank.values(group.rank(), 0, 300, round));
             tensor.rendezvous();
-            tensor.signals().barrier(0, RankContext.SOON);
+            rank.meet(group);
             for (int peer = 0; peer < group.worldSize(); peer++) {
                 rank.checkHolds(tensor.remote(peer), peer, 0, round, "the tensor of group " + group.name());
             }
-            tensor.signals().barrier(0, RankContext.SOON);
+            rank.meet(group);
         }
     }
 
@@ -260,6 +267,61 @@ interface RendezvousRules extends Rules {
                 rank.checkHolds(first.remote(rank.next()), rank.next(), 0, 15, "a peer's buffer after the second try");
                 rank.meet();
             }
+        });
+    }
+
+    /** If this fails, look for a wait inside the rendezvous that takes a peer's first message for a promise of the next. */
+    @Rule(value = "SM-RDV-16", ranks = 2, needs = Capability.LOCAL_ALLOCATION)
+    default void SM_RDV_16_aRankKilledInsideTheRendezvousIsNamedWithinTheDeadline() {
+        ranks().runUntilLastIsKilled(rank -> {
+            Duration deadline = Duration.ofSeconds(2);
+            SymmetricMemory memory = rank.open(rank.freshGroup(deadline));
+            SymmetricTensor tensor = rank.opened(bytes(memory, 64));
+            int victim = rank.worldSize() - 1;
+            ProcessHandle victimProcess = rank.processOf(victim);
+            if (rank.rank() == victim) {
+                // The others come only when this process is dead, so it is killed while it waits for them.
+                rank.killMyselfAfter(Duration.ofMillis(200));
+                tensor.rendezvous();
+            }
+            victimProcess.onExit().get(RankContext.SOON.toMillis(), TimeUnit.MILLISECONDS);
+            long start = System.nanoTime();
+            var error = rank.checkThrows(SymmetricMemoryException.class, tensor::rendezvous, Integer.toString(victim));
+            rank.check(
+                    error.code().equals(ErrorCode.RANK_MISSING) || error.code().equals(ErrorCode.RANK_LOST)
+                            || error.code().equals(ErrorCode.RANK_FAILED),
+                    "the code should be of a missing, lost or failed rank: " + error);
+            rank.check(System.nanoTime() - start < deadline.multipliedBy(3).toNanos(), "the deadline should be kept");
+            rank.check(!tensor.isRendezvoused(), "the tensor should not be rendezvoused");
+        });
+    }
+
+    /** The agreement of steps is tested in {@code org.symmem}; emulated libraries fail on demand for the backends that use them. */
+    @Rule(value = "SM-RDV-17", untested = "it takes a native call that fails on one rank only")
+    default void SM_RDV_17_aStepThatFailsOnOneRankFailsOnAllAndLeavesNothing() {}
+
+    /** If this fails, look for what is one a process and should be one a rank: sockets, descriptors, tables by process id. */
+    @Rule(value = "SM-RDV-18", needs = Capability.THREAD_RANKS)
+    default void SM_RDV_18_threadsOfOneProcessAreRanks() {
+        ranks().run(rank -> {
+            KeyValueStore store = new InMemoryStore();
+            int number = 3;
+            try (ExecutorService threads = Executors.newFixedThreadPool(number)) {
+                List<Future<?>> all = new ArrayList<>();
+                for (int thread = 0; thread < number; thread++) {
+                    int own = thread;
+                    all.add(threads.submit(() -> {
+                        try (ProcessGroup group = rank.threadGroup(store, own, number);
+                                SymmetricMemory memory = SymmetricMemory.open(group, rank.options())) {
+                            checkShares(rank, memory, 18);
+                        }
+                    }));
+                }
+                for (Future<?> one : all) {
+                    one.get();
+                }
+            }
+            rank.meet();
         });
     }
 }

@@ -23,4 +23,10 @@ public @interface Rule {
 
     /** {@return the fewest ranks that it can be tried with} */
     int ranks() default 1;
+
+    /** {@return whether the test looks for a race: it may miss one, but reports none that is not there} */
+    boolean stochastic() default false;
+
+    /** {@return why the kit cannot test the rule; empty if it does} */
+    String untested() default "";
 }

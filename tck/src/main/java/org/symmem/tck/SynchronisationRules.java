@@ -15,6 +15,7 @@ import org.symmem.Stream;
 import org.symmem.SymmetricMemory;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.SymmetricTensor;
+import org.symmem.UnsupportedCapabilityException;
 
 /** Group E: signals, barriers, and what they make visible. */
 interface SynchronisationRules extends Rules {
@@ -29,7 +30,7 @@ interface SynchronisationRules extends Rules {
     }
 
     /** If this fails, check that the barrier releases before it tells the others and acquires after it heard of all of them. */
-    @Rule(value = "SM-SYNC-1", needs = Capability.HOST_SIGNALS)
+    @Rule(value = "SM-SYNC-1", needs = Capability.HOST_SIGNALS, stochastic = true)
     default void SM_SYNC_1_aBarrierOrdersStoresBeforeLoads() {
         ranks().run(rank -> {
             SymmetricTensor tensor = rendezvoused(rank, 64);
@@ -64,7 +65,7 @@ interface SynchronisationRules extends Rules {
     }
 
     /** If this fails, check that a signal releases the stores before it, and that a wait acquires. */
-    @Rule(value = "SM-SYNC-3", needs = Capability.HOST_SIGNALS)
+    @Rule(value = "SM-SYNC-3", needs = Capability.HOST_SIGNALS, stochastic = true)
     default void SM_SYNC_3_whatWasStoredBeforeASignalIsSeenAfterItsWait() {
         ranks().run(rank -> {
             SymmetricTensor tensor = rendezvoused(rank, 2048);
@@ -193,7 +194,7 @@ interface SynchronisationRules extends Rules {
     }
 
     /** If this fails, look for state that channels share. */
-    @Rule(value = "SM-SYNC-10", needs = Capability.HOST_SIGNALS)
+    @Rule(value = "SM-SYNC-10", needs = Capability.HOST_SIGNALS, stochastic = true)
     default void SM_SYNC_10_twoThreadsUseTwoChannelsAtOnce() {
         ranks().run(rank -> {
             SymmetricTensor tensor = rendezvoused(rank, 256);
@@ -242,7 +243,7 @@ interface SynchronisationRules extends Rules {
     }
 
     /** If this fails, check that signals on a stream come after the copies before them, and waits before the copies after them. */
-    @Rule(value = "SM-SYNC-12", needs = Capability.STREAM_SIGNALS)
+    @Rule(value = "SM-SYNC-12", needs = Capability.STREAM_SIGNALS, stochastic = true)
     default void SM_SYNC_12_signalsAndWaitsOnAStreamAreOrderedWithItsCopies() {
         ranks().run(rank -> {
             int size = 100_000;
@@ -335,6 +336,88 @@ interface SynchronisationRules extends Rules {
                 rank.stopMyself(Duration.ofSeconds(1));
             }
             tensor.signals().barrier(0, RankContext.SOON);
+            rank.meet();
+        });
+    }
+
+    /** If this fails, check that the pad is cleared before its handle is published, and that no counter outlives its tensor. */
+    @Rule(value = "SM-SYNC-17", needs = Capability.HOST_SIGNALS)
+    default void SM_SYNC_17_aFreshTensorHoldsNoSignalOfAnEarlierOne() {
+        ranks().run(rank -> {
+            for (int round = 0; round < 3; round++) {
+                try (SymmetricTensor tensor = rank.memory().allocate(Shape.of(64), DataType.UINT8)) {
+                    tensor.rendezvous();
+                    Signals signals = tensor.signals();
+                    for (int channel = 0; channel < signals.channels(); channel++) {
+                        int fresh = channel;
+                        rank.checkThrows(DeadlineException.class, () -> signals.await(rank.previous(), fresh, Duration.ofMillis(1)));
+                    }
+                    rank.meet();
+                    for (int channel = 0; channel < signals.channels(); channel++) {
+                        signals.signal(rank.next(), channel);
+                        signals.barrier(channel, RankContext.SOON);
+                    }
+                    // Closed with every signal unheard.
+                    rank.meet();
+                }
+            }
+        });
+    }
+
+    /** If this fails, check that signals which the backend lacks are refused, not done as far as it can. */
+    @Rule(value = "SM-SYNC-18", absent = Capability.HOST_SIGNALS)
+    default void SM_SYNC_18_withoutHostSignalsTheyAreRefusedCleanly() {
+        ranks().run(rank -> {
+            SymmetricTensor tensor = rendezvoused(rank, 64);
+            Signals signals = tensor.signals();
+            List<RankContext.Action> uses = List.of(() -> signals.signal(rank.next(), 0),
+                    () -> signals.await(rank.previous(), 0, RankContext.SOON), () -> signals.barrier(0, RankContext.SOON));
+            for (RankContext.Action use : uses) {
+                var error = rank.checkThrows(UnsupportedCapabilityException.class, use);
+                rank.checkEqual(Capability.HOST_SIGNALS, error.capability(), "the capability");
+            }
+            rank.checkEqual((byte) 0, rank.read(tensor.local())[0], "a byte of the buffer after the refusals");
+            rank.meet();
+        });
+    }
+
+    /** If this fails, check that signals on streams which the backend lacks are refused when they are put on, not later. */
+    @Rule(value = "SM-SYNC-19", absent = Capability.STREAM_SIGNALS)
+    default void SM_SYNC_19_withoutStreamSignalsTheyAreRefusedCleanly() {
+        ranks().run(rank -> {
+            SymmetricTensor tensor = rendezvoused(rank, 64);
+            Signals signals = tensor.signals();
+            Stream stream = rank.opened(rank.memory().newStream());
+            List<RankContext.Action> uses = List.of(() -> signals.signal(rank.next(), 0, stream),
+                    () -> signals.await(rank.previous(), 0, stream, RankContext.SOON),
+                    () -> signals.barrier(0, stream, RankContext.SOON));
+            for (RankContext.Action use : uses) {
+                var error = rank.checkThrows(UnsupportedCapabilityException.class, use);
+                rank.checkEqual(Capability.STREAM_SIGNALS, error.capability(), "the capability");
+            }
+            stream.synchronize(RankContext.SOON);
+            rank.meet();
+        });
+    }
+
+    /** If this fails, the checks of {@code org.symmem} come after the operation was put on the stream. */
+    @Rule(value = "SM-SYNC-20", needs = Capability.STREAM_SIGNALS)
+    default void SM_SYNC_20_ranksAndChannelsOutOfRangeAreRefusedBeforeAnythingIsPutOnTheStream() {
+        ranks().run(rank -> {
+            Signals signals = rendezvoused(rank, 8).signals();
+            Stream stream = rank.opened(rank.memory().newStream());
+            for (int wrong : new int[]{-1, signals.channels()}) {
+                String said = "channel " + wrong;
+                rank.checkThrows(IndexOutOfBoundsException.class, () -> signals.signal(0, wrong, stream), said);
+                rank.checkThrows(IndexOutOfBoundsException.class, () -> signals.await(0, wrong, stream, RankContext.SOON), said);
+                rank.checkThrows(IndexOutOfBoundsException.class, () -> signals.barrier(wrong, stream, RankContext.SOON), said);
+            }
+            for (int wrong : new int[]{-1, rank.worldSize()}) {
+                String said = "rank " + wrong;
+                rank.checkThrows(IndexOutOfBoundsException.class, () -> signals.signal(wrong, 0, stream), said);
+                rank.checkThrows(IndexOutOfBoundsException.class, () -> signals.await(wrong, 0, stream, RankContext.SOON), said);
+            }
+            stream.synchronize(RankContext.SOON);
             rank.meet();
         });
     }

@@ -27,9 +27,21 @@ final class TckRun implements AutoCloseable {
         return processes;
     }
 
-    /** Prepares a rule, or aborts it with the reason why it does not apply. */
-    void begin(Rule next) {
+    /**
+     * Prepares a rule, or aborts it with the reason why it does not apply.
+     *
+     * @return what rank 0 says of itself
+     */
+    RankReport begin(Rule next) {
         rule = next.value();
+        if (!next.untested().isEmpty()) {
+            Assumptions.abort("untested: " + next.untested());
+        }
+        int promised = settings.promise().map(Promise::ranks).orElse(0);
+        if (settings.ranks() < promised) {
+            throw new RankProcesses.Broken(TckSettings.REQUIRE + " promises " + promised + " ranks for backend " + settings.backend()
+                    + ", and the kit was started with " + settings.ranks());
+        }
         if (settings.ranks() < next.ranks()) {
             notApplicable("it takes " + next.ranks() + " ranks, this run has " + settings.ranks());
         }
@@ -44,14 +56,14 @@ final class TckRun implements AutoCloseable {
                 notApplicable("backend " + settings.backend() + " has " + lacking + ", and the rule is about backends without");
             }
         }
+        return report;
     }
 
-    /** {@return what rank 0 says of itself; aborts or, where the backend was promised, fails if it is unavailable} */
-    RankReport reportOrAbort() {
+    private RankReport reportOrAbort() {
         try {
             return processes().report();
         } catch (RankProcesses.BackendUnavailable e) {
-            if (settings.required()) {
+            if (settings.promise().isPresent()) {
                 throw new RankProcesses.Broken("backend " + settings.backend() + " was promised by " + TckSettings.REQUIRE
                         + " and is unavailable: " + e.getMessage());
             }

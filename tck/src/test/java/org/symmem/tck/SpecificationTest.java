@@ -16,18 +16,22 @@ import org.junit.jupiter.api.Test;
 
 /** No rule without a test, no test without a rule. */
 class SpecificationTest {
-    private static final Pattern ROW = Pattern.compile("<a name=\"(SM-[A-Z]+-\\d+)\"></a>\\1 \\| (.*) \\| (.*) \\|");
+    private static final Pattern ROW = Pattern.compile("<a name=\"(SM-[A-Z]+-\\d+)\"></a>\\1 \\| (.*) \\| (.*) \\| (.*) \\|");
 
     private static List<Method> tests() {
         return Stream.of(BackendTck.class.getMethods()).filter(method -> method.isAnnotationPresent(Rule.class)).toList();
     }
 
     private static Map<String, String> needsByRule() throws IOException {
+        return columnByRule(3);
+    }
+
+    private static Map<String, String> columnByRule(int column) throws IOException {
         return Files.readAllLines(Path.of("..", "docs", "SPEC.md"))
                 .stream()
                 .map(ROW::matcher)
                 .filter(java.util.regex.Matcher::find)
-                .collect(Collectors.toMap(row -> row.group(1), row -> row.group(3).strip()));
+                .collect(Collectors.toMap(row -> row.group(1), row -> row.group(column).strip()));
     }
 
     @Test
@@ -55,5 +59,29 @@ class SpecificationTest {
                     .collect(Collectors.joining(", "));
             assertThat(needs.get(rule.value())).as(rule.value()).isEqualTo(wanted);
         }
+    }
+
+    @Test
+    void theSpecificationSaysOfWhichKindEachRuleIs() throws IOException {
+        Map<String, String> kinds = columnByRule(4);
+        for (Method test : tests()) {
+            Rule rule = test.getAnnotation(Rule.class);
+            assertThat(kinds.get(rule.value())).as(rule.value()).isEqualTo(RuleKind.of(rule).toString());
+        }
+    }
+
+    @Test
+    void everyRuleObligesInOneSentence() throws IOException {
+        columnByRule(2).forEach((rule, sentence) -> assertThat(sentence).as(rule).contains("MUST").matches("[^.]*\\.( [^.]*)?"));
+    }
+
+    @Test
+    void numbersOfAGroupAreWithoutGaps() throws IOException {
+        Map<String, List<Integer>> numbers = needsByRule().keySet()
+                .stream()
+                .collect(Collectors.groupingBy(rule -> rule.substring(0, rule.lastIndexOf('-')),
+                        Collectors.mapping(rule -> Integer.valueOf(rule.substring(rule.lastIndexOf('-') + 1)), Collectors.toList())));
+        numbers.forEach((group, found) -> assertThat(new TreeSet<>(found)).as(group)
+                .isEqualTo(java.util.stream.IntStream.rangeClosed(1, found.size()).boxed().collect(Collectors.toCollection(TreeSet::new))));
     }
 }
