@@ -228,6 +228,7 @@ interface LifecycleRules extends Rules {
                         "files in " + folder + " while memory is shared: " + List.of(left == null ? new File[0] : left));
             }
             rank.read(tensor.remote(rank.worldSize() - 1));
+            rank.meetSurvivors();
         });
     }
 

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.symmem.KeyValueStore;
 import org.symmem.ProcessGroup;
 import org.symmem.SymmetricMemory;
@@ -89,6 +90,13 @@ public final class RankContext {
     /** Waits for all ranks of a group through its store, not through the backend under test. Collective. */
     public void meet(ProcessGroup group) {
         group.allGather("meeting in rule " + rule, new byte[0], SOON);
+    }
+
+    /** Waits for all ranks but the last, which has died, so that no other leaves before each has seen that. Collective among these. */
+    public void meetSurvivors() {
+        try (ProcessGroup survivors = memory.group().subgroup(IntStream.range(0, worldSize() - 1).toArray())) {
+            meet(survivors);
+        }
     }
 
     /** {@return the process of a rank} Collective. */

@@ -250,6 +250,7 @@ interface RendezvousRules extends Rules {
                             || error.code().equals(ErrorCode.RANK_FAILED),
                     "the code should be of a missing, lost or failed rank: " + error);
             rank.check(System.nanoTime() - start < deadline.multipliedBy(3).toNanos(), "the deadline should be kept");
+            rank.meetSurvivors();
         });
     }
 
@@ -293,6 +294,7 @@ interface RendezvousRules extends Rules {
                     "the code should be of a missing, lost or failed rank: " + error);
             rank.check(System.nanoTime() - start < deadline.multipliedBy(3).toNanos(), "the deadline should be kept");
             rank.check(!tensor.isRendezvoused(), "the tensor should not be rendezvoused");
+            rank.meetSurvivors();
         });
     }
 

@@ -323,6 +323,7 @@ interface SynchronisationRules extends Rules {
                     "the code should be of a timeout or a lost rank: " + error);
             rank.check(System.nanoTime() - start < deadline.plusSeconds(2).toNanos(), "the deadline should be kept");
             rank.read(tensor.remote(victim));
+            rank.meetSurvivors();
         });
     }
 

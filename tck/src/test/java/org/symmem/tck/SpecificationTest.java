@@ -13,6 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.symmem.tck.mutant.Mutant;
 
 /** No rule without a test, no test without a rule. */
 class SpecificationTest {
@@ -83,5 +84,24 @@ class SpecificationTest {
                         Collectors.mapping(rule -> Integer.valueOf(rule.substring(rule.lastIndexOf('-') + 1)), Collectors.toList())));
         numbers.forEach((group, found) -> assertThat(new TreeSet<>(found)).as(group)
                 .isEqualTo(java.util.stream.IntStream.rangeClosed(1, found.size()).boxed().collect(Collectors.toCollection(TreeSet::new))));
+    }
+
+    @Test
+    void everyRuleThatIsTestedHasAWrongBackendOrAReasonWhyNot() throws IOException {
+        Map<String, String> reasons = Files.readAllLines(Path.of("src", "test", "resources", "rules-without-a-mutant.txt"))
+                .stream()
+                .filter(line -> !line.startsWith("#"))
+                .collect(Collectors.toMap(line -> line.split(" ", 2)[0], line -> line.split(" ", 2)[1]));
+        assertThat(reasons.values()).allSatisfy(reason -> assertThat(reason).isNotBlank());
+        TreeSet<String> tested = tests().stream()
+                .map(test -> test.getAnnotation(Rule.class))
+                .filter(rule -> RuleKind.of(rule) != RuleKind.UNTESTED)
+                .map(Rule::value)
+                .collect(Collectors.toCollection(TreeSet::new));
+        TreeSet<String> caught = Stream.of(Mutant.values()).map(Mutant::rule).collect(Collectors.toCollection(TreeSet::new));
+
+        assertThat(reasons.keySet()).as("a rule is on the list or has a mutant, not both").doesNotContainAnyElementsOf(caught);
+        caught.addAll(reasons.keySet());
+        assertThat(caught).isEqualTo(tested);
     }
 }
