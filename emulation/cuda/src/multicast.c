@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -179,18 +178,9 @@ enum result multicast_create(uint64_t *id, const struct multicast_properties *pr
     return OK;
 }
 
-static bool is_multicast(int fd) {
-    char path[64], link[128], wanted[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(path, link, sizeof link - 1);
-    link[length < 0 ? 0 : length] = '\0';
-    snprintf(wanted, sizeof wanted, "/memfd:%s (deleted)", NAME);
-    return strcmp(link, wanted) == 0;
-}
-
 enum result multicast_open(int fd, struct multicast **result) {
     struct stat status;
-    if (!is_multicast(fd) || fstat(fd, &status) != 0 || status.st_size != sizeof(struct shared)) {
+    if (!is_memfd_named(fd, NAME) || fstat(fd, &status) != 0 || status.st_size != sizeof(struct shared)) {
         return INVALID_VALUE;
     }
     for (struct multicast *known = multicasts; known != NULL; known = known->next) {
@@ -382,7 +372,7 @@ enum result multicast_bind_address(uint64_t id, size_t offset, uint64_t address,
         return complete != OK ? complete : INVALID_VALUE;
     }
     lock(multicast->shared);
-    enum result result = bind(multicast, offset, mapping->handle->memory, mapping->offset + (address - mapping->address), size);
+    enum result result = bind(multicast, offset, mapping->handle->memory, address - mapping->address, size);
     unlock(multicast->shared);
     return result;
 }
