@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import org.symmem.spi.Closers;
 
 /** A reserved range of device addresses, and what is mapped into it. */
-final class AddressRange implements AutoCloseable {
+public final class AddressRange implements AutoCloseable {
     private final long address;
     private final Closers closers = new Closers();
 
@@ -15,7 +15,8 @@ final class AddressRange implements AutoCloseable {
         closers.add(() -> CudaDriver.memAddressFree(address, sizeBytes, "freeing " + sizeBytes + " bytes of addresses"));
     }
 
-    static AddressRange reserve(long sizeBytes, String purpose) {
+    /** {@return a range that nothing is mapped into yet} */
+    public static AddressRange reserve(long sizeBytes, String purpose) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment address = arena.allocate(ValueLayout.JAVA_LONG);
             CudaDriver.memAddressReserve(address, sizeBytes, 0, 0, 0, purpose);
@@ -23,17 +24,18 @@ final class AddressRange implements AutoCloseable {
         }
     }
 
-    long address() {
+    /** {@return where it begins} */
+    public long address() {
         return address;
     }
 
     /** Maps the beginning of a memory, for reading and writing by a device, until the range is closed. */
-    void map(long offsetBytes, PhysicalMemory memory, long sizeBytes, CudaDevice device, String purpose) {
+    public void map(long offsetBytes, PhysicalMemory memory, long sizeBytes, CudaDevice device, String purpose) {
         closers.add(mapPart(offsetBytes, memory, sizeBytes, device, purpose));
     }
 
     /** Maps the beginning of a memory, until what is returned is closed, which must be before the range is. */
-    AutoCloseable mapPart(long offsetBytes, PhysicalMemory memory, long sizeBytes, CudaDevice device, String purpose) {
+    public AutoCloseable mapPart(long offsetBytes, PhysicalMemory memory, long sizeBytes, CudaDevice device, String purpose) {
         long at = address + offsetBytes;
         CudaDriver.memMap(at, sizeBytes, 0, memory.handle(), 0, purpose);
         AutoCloseable unmap = () -> CudaDriver.memUnmap(at, sizeBytes, "unmapping " + sizeBytes + " bytes");

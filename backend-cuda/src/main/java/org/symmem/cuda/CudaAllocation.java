@@ -81,8 +81,8 @@ final class CudaAllocation implements Allocation {
                     ? new CudaAllocation(backend, sizeBytes, padLayout, memory, 0, memory, padOffsetBytes, closers)
                     : new CudaAllocation(backend, sizeBytes, padLayout, memory, 0, padMemory(backend, padLayout, closers), 0, closers);
             int rank = backend.group().rank();
-            backend.clear(allocation.data(rank), sizeBytes);
-            backend.clear(allocation.pad(rank), padLayout.sizeBytes());
+            backend.engine().clear(allocation.data(rank), sizeBytes);
+            backend.engine().clear(allocation.pad(rank), padLayout.sizeBytes());
             return allocation;
         });
     }
@@ -93,7 +93,7 @@ final class CudaAllocation implements Allocation {
             PhysicalMemory user = closers.add(PhysicalMemory.behind(region.address(), range.sizeBytes(), "wrapping " + region));
             CudaAllocation allocation = new CudaAllocation(backend, sizeBytes, padLayout, user, region.address() - range.base(),
                     padMemory(backend, padLayout, closers), 0, closers);
-            backend.clear(allocation.pad(backend.group().rank()), padLayout.sizeBytes());
+            backend.engine().clear(allocation.pad(backend.group().rank()), padLayout.sizeBytes());
             return allocation;
         });
     }
@@ -251,7 +251,7 @@ final class CudaAllocation implements Allocation {
             });
             long[] pads = java.util.stream.IntStream.range(0, worldSize).mapToLong(this::pad).toArray();
             return new CudaMapping(this, backend, mapped,
-                    new CudaSignalPad(backend, padLayout, rank, pads, backend.exchange()::lostRanks, agreement.subject()));
+                    new CudaSignalPad(backend.engine(), padLayout, rank, pads, backend.exchange()::lostRanks, agreement.subject()));
         } catch (Throwable e) {
             try (CudaDevice.Current current = backend.cudaDevice().makeCurrent()) {
                 mapped.closeBecauseOf(e);

@@ -63,16 +63,22 @@ public final class CudaBackendProvider implements BackendProvider {
     public Backend open(ProcessGroup group, Agreement agreement) {
         Closers opened = new Closers();
         try {
-            CudaDevice[] device = new CudaDevice[1];
+            CudaEngine[] engine = new CudaEngine[1];
             agreement.check("opening the device", () -> {
-                device[0] = opened.add(CudaDevice.forLocalRank(group.localRank()));
-                if (!device[0].hasVirtualMemory()) {
-                    throw new SymmetricMemoryException(ErrorCode.BACKEND_UNAVAILABLE,
-                            device[0] + " has no virtual memory management with POSIX descriptors");
+                CudaDevice device = CudaDevice.forLocalRank(group.localRank());
+                try {
+                    if (!device.hasVirtualMemory()) {
+                        throw new SymmetricMemoryException(ErrorCode.BACKEND_UNAVAILABLE,
+                                device + " has no virtual memory management with POSIX descriptors");
+                    }
+                    engine[0] = opened.add(new CudaEngine(device, group.rank()));
+                } catch (Throwable e) {
+                    device.close();
+                    throw e;
                 }
             });
             DescriptorExchange exchange = opened.add(DescriptorExchange.open(agreement));
-            return new CudaBackend(group, device[0], exchange);
+            return new CudaBackend(group, engine[0], exchange);
         } catch (Throwable e) {
             opened.closeBecauseOf(e);
             throw e;

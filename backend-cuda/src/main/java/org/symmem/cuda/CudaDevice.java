@@ -8,7 +8,7 @@ import org.symmem.ErrorCode;
 import org.symmem.SymmetricMemoryException;
 
 /** One device with its primary context, which is shared with every other user of the device in this process. */
-final class CudaDevice implements AutoCloseable {
+public final class CudaDevice implements AutoCloseable {
     static final String ORDINAL_PROPERTY = "symmem.cuda.device";
 
     private static final int VMM_SUPPORTED = 102;
@@ -32,18 +32,18 @@ final class CudaDevice implements AutoCloseable {
     }
 
     /** {@return the number of devices that this process sees; initialises the driver} */
-    static int count() {
+    public static int count() {
         CudaDriver.init(0, "initialising the driver");
         return intFrom(count -> CudaDriver.deviceGetCount(count, "counting devices"));
     }
 
     /** {@return the driver's version, for instance 13000 for 13.0} */
-    static int driverVersion() {
+    public static int driverVersion() {
         return intFrom(version -> CudaDriver.driverGetVersion(version, "asking for the driver's version"));
     }
 
     /** {@return the device for a rank: the one that the settings name, else one after the other} */
-    static CudaDevice forLocalRank(int localRank) {
+    public static CudaDevice forLocalRank(int localRank) {
         int count = count();
         if (count == 0) {
             throw new SymmetricMemoryException(ErrorCode.BACKEND_UNAVAILABLE,
@@ -93,40 +93,40 @@ final class CudaDevice implements AutoCloseable {
                 "asking device " + ordinal + " for attribute " + attribute)) != 0;
     }
 
-    boolean hasVirtualMemory() {
+    public boolean hasVirtualMemory() {
         return has(VMM_SUPPORTED) && has(POSIX_DESCRIPTOR_SUPPORTED);
     }
 
-    boolean hasMulticast() {
+    public boolean hasMulticast() {
         return has(MULTICAST_SUPPORTED);
     }
 
-    boolean hasStreamMemoryOperations() {
+    public boolean hasStreamMemoryOperations() {
         return has(WAIT_64_SUPPORTED);
     }
 
-    boolean canFlushRemoteWrites() {
+    public boolean canFlushRemoteWrites() {
         return has(FLUSH_REMOTE_WRITES_SUPPORTED);
     }
 
     /** {@return the device as the driver's structures name it} */
-    int device() {
+    public int device() {
         return device;
     }
 
     /** {@return what tells devices apart, also among processes that see them in another order} */
-    String uuid() {
+    public String uuid() {
         return uuid;
     }
 
     /** Makes the device's context the thread's, until it is closed; what was current before is current again then. */
-    Current makeCurrent() {
+    public Current makeCurrent() {
         CudaDriver.ctxPushCurrent(context, "making device " + ordinal + " current");
         return Current.INSTANCE;
     }
 
     /** A context that is to be left. */
-    static final class Current implements AutoCloseable {
+    public static final class Current implements AutoCloseable {
         private static final Current INSTANCE = new Current();
         private static final ThreadLocal<MemorySegment> POPPED = ThreadLocal
                 .withInitial(() -> Arena.ofAuto().allocate(ValueLayout.JAVA_LONG));
@@ -138,7 +138,7 @@ final class CudaDevice implements AutoCloseable {
     }
 
     /** {@return free and total memory in words} */
-    String memory() {
+    public String memory() {
         try (Arena arena = Arena.ofConfined(); Current current = makeCurrent()) {
             MemorySegment free = arena.allocate(ValueLayout.JAVA_LONG);
             MemorySegment total = arena.allocate(ValueLayout.JAVA_LONG);

@@ -6,9 +6,9 @@ import java.lang.foreign.SymbolLookup;
 import java.util.Optional;
 
 /** The driver's library. It is the machine's, never shipped: {@code symmem.cuda.path} names another file than the loader's choice. */
-final class CudaLibrary {
-    static final String NAME = "libcuda.so.1";
-    static final String PATH_PROPERTY = "symmem.cuda.path";
+public final class CudaLibrary {
+    public static final String NAME = "libcuda.so.1";
+    public static final String PATH_PROPERTY = "symmem.cuda.path";
 
     private CudaLibrary() {}
 
@@ -17,7 +17,7 @@ final class CudaLibrary {
     }
 
     /** {@return why the library cannot be loaded, or empty if it can} Never throws, asked again or not. */
-    static Optional<String> unavailable() {
+    public static Optional<String> unavailable() {
         String file = System.getProperty(PATH_PROPERTY, NAME);
         try {
             return symbol("cuInit").isPresent() ? Optional.empty() : Optional.of(file + " is no CUDA driver: it lacks cuInit");
@@ -29,7 +29,7 @@ final class CudaLibrary {
     }
 
     /** {@return a function of the driver, if it has it} */
-    static Optional<MemorySegment> symbol(String name) {
+    public static Optional<MemorySegment> symbol(String name) {
         return Holder.LOOKUP.find(name);
     }
 }

@@ -5,7 +5,7 @@ import java.util.Optional;
 import org.symmem.spi.Memory;
 
 /** Device memory as this process maps it. */
-record CudaMemory(long address, long sizeBytes) implements Memory {
+public record CudaMemory(long address, long sizeBytes) implements Memory {
     @Override
     public Optional<MemorySegment> segment() {
         return Optional.empty();

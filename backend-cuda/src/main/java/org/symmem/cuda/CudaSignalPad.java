@@ -24,13 +24,13 @@ import org.symmem.spi.StreamQueue;
  * <p>A wait that is parked on a stream and times out is released by storing what it awaits, which makes the counts of its channel
  * meaningless: the channel is broken from then on, the others go on.
  */
-final class CudaSignalPad implements SignalPad {
+public final class CudaSignalPad implements SignalPad {
     private static final long SPIN_NANOS = 200_000;
     private static final long PAUSE_NANOS = 50_000;
     /** How long a blocking wait goes on before it looks whether the peer still lives. */
     private static final long LOST_LOOK_NANOS = 20_000_000;
 
-    private final CudaBackend backend;
+    private final CudaEngine engine;
     private final SignalPadLayout layout;
     private final int rank;
     private final long[] pads;
@@ -43,15 +43,19 @@ final class CudaSignalPad implements SignalPad {
     private final BitSet broken = new BitSet();
     private final ThreadLocal<MemorySegment> operations;
 
-    /** @param pads every rank's pad as this process maps it, in rank order */
-    CudaSignalPad(CudaBackend backend, SignalPadLayout layout, int rank, long[] pads, Supplier<Set<Integer>> lostRanks, String where) {
-        this.backend = backend;
+    /**
+     * @param pads      every rank's pad as this process maps it, in rank order
+     * @param lostRanks who is known to be gone
+     * @param where     the tensor in words, for errors
+     */
+    public CudaSignalPad(CudaEngine engine, SignalPadLayout layout, int rank, long[] pads, Supplier<Set<Integer>> lostRanks, String where) {
+        this.engine = engine;
         this.layout = layout;
         this.rank = rank;
         this.pads = pads;
         this.lostRanks = lostRanks;
         this.where = where;
-        this.flush = backend.flushesRemoteWrites();
+        this.flush = engine.flushesRemoteWrites();
         this.sent = new long[layout.channels() * layout.worldSize()];
         this.received = new long[layout.channels() * layout.worldSize()];
         this.barriers = new long[layout.channels()];
@@ -64,11 +68,11 @@ final class CudaSignalPad implements SignalPad {
     }
 
     long ownWord(long offset) {
-        return backend.readWord(pads[rank] + offset);
+        return engine.readWord(pads[rank] + offset);
     }
 
     private long word(int of, long offset) {
-        return backend.readWord(pads[of] + offset);
+        return engine.readWord(pads[of] + offset);
     }
 
     /** Stores what a parked wait awaits, from another stream. */
@@ -78,7 +82,7 @@ final class CudaSignalPad implements SignalPad {
         for (int i = 0; i < offsets.length; i++) {
             CudaStructures.write(batch, i, pads[rank] + offsets[i], expected);
         }
-        backend.service().batch(batch, offsets.length, "releasing a wait that timed out");
+        engine.service().batch(batch, offsets.length, "releasing a wait that timed out");
     }
 
     private synchronized void requireWhole(int channel) {
@@ -92,7 +96,7 @@ final class CudaSignalPad implements SignalPad {
 
     @Override
     public void signal(int peer, int channel) {
-        signal(peer, channel, backend.service());
+        signal(peer, channel, engine.service());
     }
 
     @Override
@@ -117,7 +121,7 @@ final class CudaSignalPad implements SignalPad {
         for (int peer = 0; peer < worldSize; peer++) {
             CudaStructures.write(batch, count++, pads[peer] + layout.arrivalsOffset(channel, rank), number);
         }
-        backend.service().batch(batch, count, "coming to a barrier");
+        engine.service().batch(batch, count, "coming to a barrier");
         long start = System.nanoTime();
         for (int peer = 0; peer < worldSize; peer++) {
             long offset = layout.arrivalsOffset(channel, peer);
@@ -197,6 +201,6 @@ final class CudaSignalPad implements SignalPad {
     private void park(CudaStream stream, MemorySegment batch, int count, ParkedWait wait) {
         stream.batch(batch, count, "waiting on a stream");
         stream.parked(wait);
-        backend.watch(stream);
+        engine.watch(stream);
     }
 }

@@ -17,7 +17,7 @@ import org.symmem.spi.StreamQueue;
  * A stream of the device, made here or the user's. Waits that are parked on it have deadlines: whoever synchronises the stream,
  * and the backend's watch, release those that have passed and fail the stream.
  */
-final class CudaStream implements StreamQueue {
+public final class CudaStream implements StreamQueue {
     private static final long SPIN_NANOS = 500_000;
     private static final long PAUSE_NANOS = 20_000;
     /** How many waits are remembered before it is asked which of them are over. */
@@ -37,7 +37,7 @@ final class CudaStream implements StreamQueue {
     }
 
     /** {@return a new stream, which waits for no other} */
-    static CudaStream create(CudaDevice device) {
+    public static CudaStream create(CudaDevice device) {
         int nonBlocking = 1;
         try (Arena arena = Arena.ofConfined(); CudaDevice.Current current = device.makeCurrent()) {
             MemorySegment stream = arena.allocate(ValueLayout.JAVA_LONG);

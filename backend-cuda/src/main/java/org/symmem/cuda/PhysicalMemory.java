@@ -12,8 +12,8 @@ import org.symmem.linux.Descriptor;
  * @param handle    the driver's
  * @param sizeBytes all of it
  */
-record PhysicalMemory(long handle, long sizeBytes) implements AutoCloseable {
-    static PhysicalMemory create(CudaDevice device, long sizeBytes, String purpose) {
+public record PhysicalMemory(long handle, long sizeBytes) implements AutoCloseable {
+    public static PhysicalMemory create(CudaDevice device, long sizeBytes, String purpose) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment handle = arena.allocate(ValueLayout.JAVA_LONG);
             CudaDriver.memCreate(handle, sizeBytes, CudaStructures.allocationProperties(arena, device.device()), 0, purpose);
@@ -21,7 +21,7 @@ record PhysicalMemory(long handle, long sizeBytes) implements AutoCloseable {
         }
     }
 
-    static PhysicalMemory imported(int descriptor, long sizeBytes, String purpose) {
+    public static PhysicalMemory imported(int descriptor, long sizeBytes, String purpose) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment handle = arena.allocate(ValueLayout.JAVA_LONG);
             // The driver takes the descriptor's number itself where it takes a pointer.
@@ -31,7 +31,7 @@ record PhysicalMemory(long handle, long sizeBytes) implements AutoCloseable {
     }
 
     /** {@return one more reference to the memory that is mapped at an address} */
-    static PhysicalMemory behind(long address, long sizeBytes, String purpose) {
+    public static PhysicalMemory behind(long address, long sizeBytes, String purpose) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment handle = arena.allocate(ValueLayout.JAVA_LONG);
             CudaDriver.memRetainAllocationHandle(handle, address, purpose);
@@ -40,7 +40,7 @@ record PhysicalMemory(long handle, long sizeBytes) implements AutoCloseable {
     }
 
     /** {@return a descriptor by which another process can import it} */
-    Descriptor export(String purpose) {
+    public Descriptor export(String purpose) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment descriptor = arena.allocate(ValueLayout.JAVA_LONG);
             CudaDriver.memExportToShareableHandle(descriptor, handle, CudaStructures.POSIX_DESCRIPTOR, 0, purpose);
