@@ -78,7 +78,7 @@ public final class CudaBackendProvider implements BackendProvider {
                 }
             });
             DescriptorExchange exchange = opened.add(DescriptorExchange.open(agreement));
-            return new CudaBackend(group, engine[0], exchange);
+            return CudaBackend.open(agreement, engine[0], exchange);
         } catch (Throwable e) {
             opened.closeBecauseOf(e);
             throw e;
