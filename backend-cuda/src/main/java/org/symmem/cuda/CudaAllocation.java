@@ -66,6 +66,7 @@ final class CudaAllocation implements Allocation {
                 "reserving addresses for all ranks' buffers of " + sizeBytes + " bytes"));
         range.map(backend.group().rank() * dataMemory.sizeBytes(), dataMemory, dataMemory.sizeBytes(), backend.cudaDevice(),
                 "mapping the own buffer of " + sizeBytes + " bytes");
+        closers.add(backend.engine()::quiesce);
         backend.engine().clear(ownPad(), padLayout.sizeBytes());
     }
 

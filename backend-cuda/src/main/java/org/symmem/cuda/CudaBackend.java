@@ -39,9 +39,9 @@ final class CudaBackend implements Backend {
     }
 
     /** Prepares what the ranks share. Collective; engine and exchange are the backend's when it returns. */
-    static CudaBackend open(Agreement agreement, CudaEngine engine, DescriptorExchange exchange) {
+    static CudaBackend open(Agreement agreement, CudaEngine engine, DescriptorExchange exchange, long allocationGranularityBytes) {
         MulticastChoice multicast = MulticastChoice.among(agreement, engine.device());
-        long granularityBytes = Math.max(granularityOf(engine.device()), multicast.granularityBytes());
+        long granularityBytes = Math.max(allocationGranularityBytes, multicast.granularityBytes());
         return new CudaBackend(agreement.group(), engine, exchange, multicast,
                 SignalPads.open(agreement, exchange, engine.device(), granularityBytes), granularityBytes);
     }

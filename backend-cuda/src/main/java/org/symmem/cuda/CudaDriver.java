@@ -24,6 +24,7 @@ import org.symmem.NativeCallException;
 final class CudaDriver {
     static final int SUCCESS = 0;
     static final int OUT_OF_MEMORY = 2;
+    static final int NO_DEVICE = 100;
     static final int NOT_READY = 600;
 
     private static final Linker LINKER = Linker.nativeLinker();
