@@ -308,6 +308,7 @@ final class CudaAllocation implements Allocation {
             });
             CudaMulticast multicast = mapped.add(backend.multicast().supported() ? CudaMulticast.over(backend, agreement, dataMemory)
                     : CudaMulticast.none(backend.multicast()));
+            mapped.add(backend.engine()::quiesce);
             padSlot.ifPresent(slot -> ordinal = OptionalLong.of(backend.pads()
                     .met(slot, own.pad().orElseThrow().closed(),
                             notes.stream().map(note -> note.pad().orElseThrow().closed()).toList(), pools, newPools)));

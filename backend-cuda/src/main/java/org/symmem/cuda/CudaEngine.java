@@ -7,6 +7,7 @@ import java.lang.ref.WeakReference;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
+import org.symmem.NativeCallException;
 import org.symmem.spi.Closers;
 import org.symmem.spi.Memory;
 
@@ -94,8 +95,22 @@ public final class CudaEngine implements AutoCloseable {
         }
     }
 
-    /** Waits until blocking copies and fills are done, which only matters when one was given up because of an error. */
+    /**
+     * Waits for what this engine has on its way: signals of threads, and copies that were given up because of an error. Comes before
+     * memory is unmapped; nothing of it waits for a peer.
+     */
     void quiesce() {
+        try {
+            finish();
+        } catch (NativeCallException e) {
+            // Whatever that was, memory must not go under work that is still running.
+            finish();
+            throw e;
+        }
+    }
+
+    private void finish() {
+        service.finish();
         synchronized (blocking) {
             blocking.finish();
         }
