@@ -73,9 +73,14 @@ public final class CudaEngine implements AutoCloseable {
         }
     }
 
-    /** Sets memory to zero and waits for it. */
-    public void clear(long address, long sizeBytes) {
-        fill(new CudaMemory(address, sizeBytes), 0, sizeBytes, 0, 1);
+    /** Sets memory to zero and waits for it: once, since ranks that share a device take turns on it. */
+    public void clear(CudaMemory... regions) {
+        synchronized (blocking) {
+            for (CudaMemory region : regions) {
+                blocking.fill(region, 0, region.sizeBytes(), 0, 1);
+            }
+            blocking.finish();
+        }
     }
 
     /** Has the deadlines of a stream's waits kept, whether or not anybody synchronises it. */
