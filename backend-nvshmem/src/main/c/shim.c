@@ -85,13 +85,13 @@ static void say_who_ended_the_process(void) {
     }
 }
 
-#define MAY_END_THE_PROCESS(call) \
-    inside = #call;               \
-    nvshmem.call;                 \
+#define MAY_END_THE_PROCESS(function, ...) \
+    inside = #function;                    \
+    nvshmem.function(__VA_ARGS__);         \
     inside = NULL
-#define MAY_END_THE_PROCESS_WITH(result, call) \
-    inside = #call;                            \
-    result = nvshmem.call;                     \
+#define MAY_END_THE_PROCESS_WITH(result, function, ...) \
+    inside = #function;                                 \
+    result = nvshmem.function(__VA_ARGS__);             \
     inside = NULL
 
 NATIVE(jint, crossing)(JNIEnv *env, jclass self) {
@@ -195,7 +195,7 @@ NATIVE(jint, uniqueId)(JNIEnv *env, jclass self, jbyteArray bytes) {
     (void)self;
     struct unique_id id = {.version = VERSION_OF(struct unique_id)};
     int status;
-    MAY_END_THE_PROCESS_WITH(status, nvshmemx_get_uniqueid(&id));
+    MAY_END_THE_PROCESS_WITH(status, nvshmemx_get_uniqueid, &id);
     (*env)->SetByteArrayRegion(env, bytes, 0, sizeof id, (const jbyte *)&id);
     return status;
 }
@@ -214,16 +214,16 @@ NATIVE(jint, start)(JNIEnv *env, jclass self, jint rank, jint pes, jbyteArray by
     attributes.arguments.version = VERSION_OF(struct init_arguments);
     attributes.arguments.unique_id.version = VERSION_OF(struct unique_id_arguments);
     int status;
-    MAY_END_THE_PROCESS_WITH(status, nvshmemx_set_attr_uniqueid_args(rank, pes, &id, &attributes));
+    MAY_END_THE_PROCESS_WITH(status, nvshmemx_set_attr_uniqueid_args, rank, pes, &id, &attributes);
     if (status == 0) {
-        MAY_END_THE_PROCESS_WITH(status, nvshmemx_hostlib_init_attr(INIT_WITH_UNIQUE_ID, &attributes));
+        MAY_END_THE_PROCESS_WITH(status, nvshmemx_hostlib_init_attr, INIT_WITH_UNIQUE_ID, &attributes);
     }
     return status;
 }
 
 NATIVE(void, finish)(JNIEnv *env, jclass self) {
     (void)env, (void)self;
-    MAY_END_THE_PROCESS(nvshmemx_hostlib_finalize());
+    MAY_END_THE_PROCESS(nvshmemx_hostlib_finalize);
 }
 
 NATIVE(jint, status)(JNIEnv *env, jclass self) {
@@ -244,13 +244,13 @@ NATIVE(jint, pes)(JNIEnv *env, jclass self) {
 NATIVE(jlong, allocate)(JNIEnv *env, jclass self, jlong alignment, jlong size) {
     (void)env, (void)self;
     void *pointer;
-    MAY_END_THE_PROCESS_WITH(pointer, nvshmem_align((size_t)alignment, (size_t)size));
+    MAY_END_THE_PROCESS_WITH(pointer, nvshmem_align, (size_t)alignment, (size_t)size);
     return (jlong)pointer;
 }
 
 NATIVE(void, free)(JNIEnv *env, jclass self, jlong pointer) {
     (void)env, (void)self;
-    MAY_END_THE_PROCESS(nvshmem_free((void *)pointer));
+    MAY_END_THE_PROCESS(nvshmem_free, (void *)pointer);
 }
 
 NATIVE(jlong, address)(JNIEnv *env, jclass self, jlong own, jint pe) {
@@ -261,35 +261,35 @@ NATIVE(jlong, address)(JNIEnv *env, jclass self, jlong own, jint pe) {
 NATIVE(jlong, multicast)(JNIEnv *env, jclass self, jlong own) {
     (void)env, (void)self;
     void *pointer;
-    MAY_END_THE_PROCESS_WITH(pointer, nvshmemx_mc_ptr(TEAM_WORLD, (const void *)own));
+    MAY_END_THE_PROCESS_WITH(pointer, nvshmemx_mc_ptr, TEAM_WORLD, (const void *)own);
     return (jlong)pointer;
 }
 
 NATIVE(jlong, register)(JNIEnv *env, jclass self, jlong buffer, jlong size) {
     (void)env, (void)self;
     void *pointer;
-    MAY_END_THE_PROCESS_WITH(pointer, nvshmemx_buffer_register_symmetric((void *)buffer, (size_t)size, 0));
+    MAY_END_THE_PROCESS_WITH(pointer, nvshmemx_buffer_register_symmetric, (void *)buffer, (size_t)size, 0);
     return (jlong)pointer;
 }
 
 NATIVE(jint, unregister)(JNIEnv *env, jclass self, jlong symmetric, jlong size) {
     (void)env, (void)self;
     int status;
-    MAY_END_THE_PROCESS_WITH(status, nvshmemx_buffer_unregister_symmetric((void *)symmetric, (size_t)size));
+    MAY_END_THE_PROCESS_WITH(status, nvshmemx_buffer_unregister_symmetric, (void *)symmetric, (size_t)size);
     return status;
 }
 
 NATIVE(void, put)(JNIEnv *env, jclass self, jlong target, jlong source, jlong size, jint pe, jlong stream) {
     (void)env, (void)self;
-    MAY_END_THE_PROCESS(nvshmemx_putmem_on_stream((void *)target, (const void *)source, (size_t)size, pe, (void *)stream));
+    MAY_END_THE_PROCESS(nvshmemx_putmem_on_stream, (void *)target, (const void *)source, (size_t)size, pe, (void *)stream);
 }
 
 NATIVE(void, get)(JNIEnv *env, jclass self, jlong target, jlong source, jlong size, jint pe, jlong stream) {
     (void)env, (void)self;
-    MAY_END_THE_PROCESS(nvshmemx_getmem_on_stream((void *)target, (const void *)source, (size_t)size, pe, (void *)stream));
+    MAY_END_THE_PROCESS(nvshmemx_getmem_on_stream, (void *)target, (const void *)source, (size_t)size, pe, (void *)stream);
 }
 
 NATIVE(void, quiet)(JNIEnv *env, jclass self, jlong stream) {
     (void)env, (void)self;
-    MAY_END_THE_PROCESS(nvshmemx_quiet_on_stream((void *)stream));
+    MAY_END_THE_PROCESS(nvshmemx_quiet_on_stream, (void *)stream);
 }

@@ -1,6 +1,7 @@
 package org.symmem.nvshmem;
 
 import java.util.concurrent.locks.LockSupport;
+import org.symmem.cuda.CudaDevice;
 import org.symmem.cuda.CudaEngine;
 import org.symmem.cuda.CudaMemory;
 import org.symmem.cuda.CudaStream;
@@ -23,10 +24,15 @@ final class RemoteCopies {
 
     void copy(CudaStream stream, Memory target, long targetOffsetBytes, Memory source, long sourceOffsetBytes, long sizeBytes) {
         if (target instanceof RemoteMemory to && source instanceof CudaMemory from && world.isInHeap(from.address())) {
-            NvshmemNative.put(to.symmetric() + targetOffsetBytes, from.address() + sourceOffsetBytes, sizeBytes, to.pe(), stream.handle());
+            try (CudaDevice.Current current = engine.device().makeCurrent()) {
+                NvshmemNative.put(to.symmetric() + targetOffsetBytes, from.address() + sourceOffsetBytes, sizeBytes, to.pe(),
+                        stream.handle());
+            }
         } else if (source instanceof RemoteMemory from && target instanceof CudaMemory to && world.isInHeap(to.address())) {
-            NvshmemNative.get(to.address() + targetOffsetBytes, from.symmetric() + sourceOffsetBytes, sizeBytes, from.pe(),
-                    stream.handle());
+            try (CudaDevice.Current current = engine.device().makeCurrent()) {
+                NvshmemNative.get(to.address() + targetOffsetBytes, from.symmetric() + sourceOffsetBytes, sizeBytes, from.pe(),
+                        stream.handle());
+            }
         } else {
             copyStaged(stream, target, targetOffsetBytes, source, sourceOffsetBytes, sizeBytes);
         }
@@ -62,9 +68,16 @@ final class RemoteCopies {
         finish(stream);
     }
 
+    /** Makes a stream wait until its puts are at the peers. */
+    void quiet(CudaStream stream) {
+        try (CudaDevice.Current current = engine.device().makeCurrent()) {
+            NvshmemNative.quiet(stream.handle());
+        }
+    }
+
     /** Waits until what is on a stream is done, at the peers too. Nothing on it waits for a signal where this is used. */
     void finish(CudaStream stream) {
-        NvshmemNative.quiet(stream.handle());
+        quiet(stream);
         while (!stream.synchronize(Long.MAX_VALUE)) {
             LockSupport.parkNanos(1);
         }

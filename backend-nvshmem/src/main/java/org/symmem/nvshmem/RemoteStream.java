@@ -31,7 +31,7 @@ record RemoteStream(CudaStream stream, RemoteCopies remote) implements StreamQue
 
     @Override
     public boolean synchronize(long timeoutNanos) {
-        NvshmemNative.quiet(stream.handle());
+        remote.quiet(stream);
         return stream.synchronize(timeoutNanos);
     }
 
