@@ -94,6 +94,13 @@ public final class CudaEngine implements AutoCloseable {
         }
     }
 
+    /** Waits until blocking copies and fills are done, which only matters when one was given up because of an error. */
+    void quiesce() {
+        synchronized (blocking) {
+            blocking.finish();
+        }
+    }
+
     /** {@return a new stream of the device, which waits for no other} */
     public CudaStream newStream() {
         return CudaStream.create(device);
