@@ -12,7 +12,8 @@ final class Emulated {
     static final String PROPERTY = "symmem.emulated";
     private static final String CHECKOUT = "symmem.checkout";
     /** The property that names a backend's library, and the emulated one. */
-    private static final Map<String, String> LIBRARIES = new TreeMap<>(Map.of("symmem.cuda.path", "cuda/libcuda.so.1"));
+    private static final Map<String, String> LIBRARIES = new TreeMap<>(
+            Map.of("symmem.cuda.path", "cuda/libcuda.so.1", "symmem.nvshmem.path", "nvshmem/libnvshmem_host.so.3"));
 
     @Option(names = "--emulated", description = "use the emulated native libraries of this source checkout; everything printed then says so, for it says nothing about hardware")
     private void emulated(boolean on) {
