@@ -1,6 +1,7 @@
 package org.symmem.nvshmem;
 
 import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,10 +66,9 @@ final class PeWorld {
     }
 
     /** What a rank tells of itself before it joins. */
-    private record Seat(String process, String state, int pe, int pes, String device) {
+    private record Seat(String state, int pe, int pes, String device) {
         byte[] toBytes() {
             return Wire.write(out -> {
-                out.writeUTF(process);
                 out.writeUTF(state);
                 out.writeInt(pe);
                 out.writeInt(pes);
@@ -77,7 +77,7 @@ final class PeWorld {
         }
 
         static Seat from(byte[] bytes) {
-            return Wire.read(bytes, in -> new Seat(in.readUTF(), in.readUTF(), in.readInt(), in.readInt(), in.readUTF()));
+            return Wire.read(bytes, in -> new Seat(in.readUTF(), in.readInt(), in.readInt(), in.readUTF()));
         }
     }
 
@@ -93,13 +93,16 @@ final class PeWorld {
      * @throws SymmetricMemoryException       on all ranks, if one has had another world, or it cannot be started
      */
     static PeWorld join(ProcessGroup group, Agreement agreement, NvshmemLibrary.Loaded library, Supplier<Set<Integer>> lostRanks) {
+        requireProcesses(agreement.step("comparing processes", () -> PROCESS.getBytes(StandardCharsets.US_ASCII))
+                .stream()
+                .map(process -> new String(process, StandardCharsets.US_ASCII))
+                .toList());
         // One at a time in this process: a second group that opens meanwhile finds the first one's world.
         synchronized (PeWorld.class) {
             List<Seat> seats = agreement.step("comparing what NVSHMEM does in the processes", () -> ownSeat(group).toBytes())
                     .stream()
                     .map(Seat::from)
                     .toList();
-            requireProcesses(seats);
             if (seats.stream().allMatch(seat -> seat.state().equals(IDLE))) {
                 current = start(group, agreement, library, lostRanks, seats.stream().map(Seat::device).toList());
             } else {
@@ -118,14 +121,14 @@ final class PeWorld {
         try (CudaDevice device = CudaDevice.forLocalRank(group.localRank())) {
             PeWorld running = current;
             String state = over != null ? over : running != null ? running.id : IDLE;
-            return new Seat(PROCESS, state, running != null ? running.rank : -1, running != null ? running.size : 0, device.uuid());
+            return new Seat(state, running != null ? running.rank : -1, running != null ? running.size : 0, device.uuid());
         }
     }
 
-    private static void requireProcesses(List<Seat> seats) {
-        for (int rank = 0; rank < seats.size(); rank++) {
+    private static void requireProcesses(List<String> processes) {
+        for (int rank = 0; rank < processes.size(); rank++) {
             for (int other = 0; other < rank; other++) {
-                if (seats.get(rank).process().equals(seats.get(other).process())) {
+                if (processes.get(rank).equals(processes.get(other))) {
                     throw new UnsupportedCapabilityException(Capability.THREAD_RANKS, NvshmemBackendProvider.NAME,
                             "ranks " + other + " and " + rank + " are threads of one process, and NVSHMEM has one PE a process");
                 }

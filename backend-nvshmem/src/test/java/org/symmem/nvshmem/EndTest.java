@@ -51,7 +51,7 @@ class EndTest {
 
     @Test
     void allRanksEndAlike() throws Exception {
-        assertThat(run(List.of(), 2, 2)).allSatisfy(rank -> {
+        assertThat(run(Map.of(), List.of(), 2, 2)).allSatisfy(rank -> {
             assertThat(rank.exitCode()).as(rank.output()).isZero();
             assertThat(rank.output()).contains("shared", "closed").doesNotContain("not ended in order");
         });
@@ -59,7 +59,7 @@ class EndTest {
 
     @Test
     void aRankThatDiesHoldsNobodyUp() throws Exception {
-        Ended survivor = run(List.of("die"), 2, 2).getFirst();
+        Ended survivor = run(Map.of(), List.of("die"), 2, 2).getFirst();
 
         assertThat(survivor.exitCode()).as(survivor.output()).isZero();
         assertThat(survivor.output()).contains("shared", "closed", "so they stay in use until the process ends",
@@ -67,15 +67,27 @@ class EndTest {
     }
 
     @Test
+    void aProcessThatTheLibraryEndsSaysSoFirstAndTheOthersGetAnError() throws Exception {
+        Map<String, String> ending = Map.of("SYMMEM_EMULATION_NVSHMEM_FAIL", "call=nvshmemx_hostlib_init_attr,rank=1,code=exit");
+        List<Ended> ranks = run(ending, List.of(), 2, 2);
+
+        assertThat(ranks.get(1).exitCode()).isEqualTo(255);
+        assertThat(ranks.get(1).output()).contains("symmem: NVSHMEM has ended this process from inside nvshmemx_hostlib_init_attr "
+                + "(rank 1/2 on host", "SM-E-NVSHMEM-2");
+        assertThat(ranks.get(0).exitCode()).isEqualTo(1);
+        assertThat(ranks.get(0).output()).contains("since ranks [1] have ended");
+    }
+
+    @Test
     void aWorldSizeThatDoesNotMatchIsAnErrorOfAll() throws Exception {
-        assertThat(run(List.of(), 2, 3)).allSatisfy(rank -> {
+        assertThat(run(Map.of(), List.of(), 2, 3)).allSatisfy(rank -> {
             assertThat(rank.exitCode()).isNotZero();
             assertThat(rank.output()).contains("SM-E-GROUP-").doesNotContain("shared");
         });
     }
 
     /** Runs the program with two processes, each told its own size of the world. */
-    private static List<Ended> run(List<String> arguments, int... worldSizes) throws Exception {
+    private static List<Ended> run(Map<String, String> variables, List<String> arguments, int... worldSizes) throws Exception {
         List<Ended> ended = new ArrayList<>();
         List<Process> processes = new ArrayList<>();
         try (TcpStoreServer store = TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
@@ -86,6 +98,7 @@ class EndTest {
                         Integer.toString(store.port()), "TORCHELASTIC_USE_AGENT_STORE", "True"));
                 List<String> flags = List.of("-XX:TieredStopAtLevel=1", "-Dsymmem.timeout=4");
                 ProcessBuilder builder = new ProcessBuilder(JavaCommand.of(flags, Program.class, arguments)).redirectErrorStream(true);
+                builder.environment().putAll(variables);
                 builder.environment().putAll(environment);
                 processes.add(builder.start());
             }

@@ -40,12 +40,6 @@ class StartTest {
         failing("call=nvshmemx_hostlib_init_attr,rank=0,code=hang", "the start of NVSHMEM did not return within");
     }
 
-    @Test
-    void aProcessThatTheLibraryEndsSaysSoFirst() {
-        failing("call=nvshmemx_hostlib_init_attr,rank=1,code=exit",
-                "symmem: NVSHMEM has ended this process from inside nvshmemx_hostlib_init_attr (rank 1/2 on host", "SM-E-NVSHMEM-2");
-    }
-
     private static void failing(String rule, String... parts) {
         try (RankJob ranks = new RankJob(EmulatedNvshmem.impatient(Map.of("SYMMEM_EMULATION_NVSHMEM_FAIL", rule)))) {
             assertThatThrownBy(() -> ranks.run("start", rank -> {})).hasMessageContainingAll(parts);
