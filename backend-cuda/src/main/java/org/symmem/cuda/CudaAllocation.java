@@ -67,7 +67,6 @@ final class CudaAllocation implements Allocation {
         range.map(backend.group().rank() * dataMemory.sizeBytes(), dataMemory, dataMemory.sizeBytes(), backend.cudaDevice(),
                 "mapping the own buffer of " + sizeBytes + " bytes");
         closers.add(backend.engine()::quiesce);
-        backend.engine().clear(ownPad(), padLayout.sizeBytes());
     }
 
     private void giveBack(SignalPads.Slot slot) {
@@ -81,7 +80,7 @@ final class CudaAllocation implements Allocation {
                     "allocating a buffer of " + sizeBytes + " bytes, " + memoryBytes + " with its granularity"));
             boolean padFits = memoryBytes - roundUp(sizeBytes, SignalPads.UNIT_BYTES) >= padLayout.sizeBytes();
             CudaAllocation allocation = new CudaAllocation(backend, sizeBytes, padLayout, memory, 0, padFits, closers);
-            backend.engine().clear(allocation.data(backend.group().rank()), sizeBytes);
+            backend.engine().clear(allocation.own(), allocation.ownPadMemory());
             return allocation;
         });
     }
@@ -90,7 +89,10 @@ final class CudaAllocation implements Allocation {
         return beginning(backend, sizeBytes, closers -> {
             Range range = Range.around(region.address());
             PhysicalMemory user = closers.add(PhysicalMemory.behind(region.address(), range.sizeBytes(), "wrapping " + region));
-            return new CudaAllocation(backend, sizeBytes, padLayout, user, region.address() - range.base(), false, closers);
+            CudaAllocation allocation = new CudaAllocation(backend, sizeBytes, padLayout, user, region.address() - range.base(), false,
+                    closers);
+            backend.engine().clear(allocation.ownPadMemory());
+            return allocation;
         });
     }
 
@@ -184,7 +186,7 @@ final class CudaAllocation implements Allocation {
 
     @Override
     public Memory local() {
-        return new CudaMemory(data(backend.group().rank()), sizeBytes);
+        return own();
     }
 
     long sizeBytes() {
@@ -202,6 +204,14 @@ final class CudaAllocation implements Allocation {
 
     private long ownPad() {
         return padSlot.map(SignalPads.Slot::address).orElseGet(() -> padBehindData(backend.group().rank()));
+    }
+
+    private CudaMemory ownPadMemory() {
+        return new CudaMemory(ownPad(), padLayout.sizeBytes());
+    }
+
+    private CudaMemory own() {
+        return new CudaMemory(data(backend.group().rank()), sizeBytes);
     }
 
     private long padBehindData(int rank) {
@@ -308,6 +318,7 @@ final class CudaAllocation implements Allocation {
             });
             CudaMulticast multicast = mapped.add(backend.multicast().supported() ? CudaMulticast.over(backend, agreement, dataMemory)
                     : CudaMulticast.none(backend.multicast()));
+            mapped.add(backend.engine()::quiesce);
             padSlot.ifPresent(slot -> ordinal = OptionalLong.of(backend.pads()
                     .met(slot, own.pad().orElseThrow().closed(),
                             notes.stream().map(note -> note.pad().orElseThrow().closed()).toList(), pools, newPools)));

@@ -14,16 +14,13 @@ import org.symmem.SymmetricTensor;
 import org.symmem.TensorView;
 import org.symmem.tck.RankJob;
 import org.symmem.tck.RankContext;
-import org.symmem.tck.TckSettings;
 
 /**
  * The four cases of nvFuser's test of symmetric tensors, with its sizes and values. Over the emulated driver; with
  * {@code -Dsymmem.test.hardware=true} over the machine's, where the one of multicast is left out.
  */
 class NvFuserCasesTest {
-    private static final boolean HARDWARE = Boolean.getBoolean("symmem.test.hardware");
-    private static final RankJob RANKS = new RankJob(HARDWARE ? TckSettings.forBackend("cuda")
-            : EmulatedDriver.settings(2, 2, Map.of("MULTICAST", "1")));
+    private static final RankJob RANKS = new RankJob(HardwareOrEmulated.settings(2, 2, Map.of("MULTICAST", "1")));
 
     @AfterAll
     static void endRanks() {
@@ -85,7 +82,7 @@ class NvFuserCasesTest {
 
     @Test
     void whatOneRankStoresThroughMulticastAllRanksHave() {
-        Assumptions.assumeFalse(HARDWARE, "multicast is tried on the emulated driver only");
+        Assumptions.assumeFalse(HardwareOrEmulated.HARDWARE, "multicast is tried on the emulated driver only");
         RANKS.run("nvfuser-multicast", rank -> {
             Shape shape = Shape.of(524_288);
             try (SymmetricTensor tensor = rank.memory().allocate(shape, DataType.INT32);
