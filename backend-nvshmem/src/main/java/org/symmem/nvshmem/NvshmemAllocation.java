@@ -51,8 +51,7 @@ final class NvshmemAllocation implements Allocation {
         long padOffsetBytes = HeapAccount.roundUp(sizeBytes, PAD_ALIGNMENT);
         long block = block(backend, padOffsetBytes + padLayout.sizeBytes(), "allocating a buffer of " + sizeBytes + " bytes", closers);
         NvshmemAllocation allocation = new NvshmemAllocation(backend, block, sizeBytes, block + padOffsetBytes, padLayout, closers);
-        backend.engine().clear(allocation.data, sizeBytes);
-        backend.engine().clear(allocation.pad, padLayout.sizeBytes());
+        backend.engine().clear(new CudaMemory(allocation.data, sizeBytes), new CudaMemory(allocation.pad, padLayout.sizeBytes()));
         return allocation;
     }
 
@@ -60,7 +59,7 @@ final class NvshmemAllocation implements Allocation {
         Closers closers = new Closers();
         long data = backend.isInHeap(region) ? region.address() : registered(backend, region, closers);
         long pad = block(backend, padLayout.sizeBytes(), "allocating the signal pad of a wrapped buffer", closers);
-        backend.engine().clear(pad, padLayout.sizeBytes());
+        backend.engine().clear(new CudaMemory(pad, padLayout.sizeBytes()));
         return new NvshmemAllocation(backend, data, sizeBytes, pad, padLayout, closers);
     }
 
@@ -120,6 +119,8 @@ final class NvshmemAllocation implements Allocation {
 
     @Override
     public void close() {
+        // Signals to peers that are still on their way would otherwise be stored into what the heap has given to somebody else.
+        backend.engine().quiesce();
         closers.close();
     }
 }

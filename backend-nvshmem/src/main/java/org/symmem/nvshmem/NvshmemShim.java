@@ -24,16 +24,15 @@ public final class NvshmemShim {
         return answer;
     }
 
-    /**
-     * Goes to native code and back, doing nothing there: what a call costs before it does anything.
-     *
-     * @return a constant
-     * @throws IllegalStateException if the shim cannot be loaded
-     */
+    /** @throws IllegalStateException if the shim cannot be loaded; says why */
+    public static void require() {
+        unavailable().ifPresent(reason -> {
+            throw new IllegalStateException(reason);
+        });
+    }
+
+    /** {@return a constant, from native code} Does nothing there, so it shows what a call costs. Needs {@link #require()} before. */
     public static int crossing() {
-        if (unavailable().isPresent()) {
-            throw new IllegalStateException(unavailable().get());
-        }
         return NvshmemNative.crossing();
     }
 
