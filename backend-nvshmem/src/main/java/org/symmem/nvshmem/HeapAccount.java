@@ -54,11 +54,11 @@ final class HeapAccount {
 
     /** {@return why a request cannot succeed, given every rank's free device memory; empty if it may} */
     Optional<String> refusal(long sizeBytes, List<Long> freeBytes) {
-        if (sizeBytes > mostBytes) {
+        if (sizeBytes >= mostBytes) {
             return Optional.of("a rank's heap has " + mostBytes + " bytes of addresses (NVSHMEM_MAX_MEMORY_PER_GPU)");
         }
         long growth = growthFor(sizeBytes);
-        if (mappedBytes + growth > mostBytes) {
+        if (growth > 0 && mappedBytes + growth >= mostBytes) {
             return Optional.of("a rank's heap has " + mostBytes + " bytes of addresses (NVSHMEM_MAX_MEMORY_PER_GPU), of which about "
                     + mappedBytes + " are taken");
         }

@@ -47,33 +47,60 @@ final class NvshmemAllocation implements Allocation {
     }
 
     static NvshmemAllocation allocate(NvshmemBackend backend, long sizeBytes, SignalPadLayout padLayout) {
-        Closers closers = new Closers();
-        long padOffsetBytes = HeapAccount.roundUp(sizeBytes, PAD_ALIGNMENT);
-        long block = block(backend, padOffsetBytes + padLayout.sizeBytes(), "allocating a buffer of " + sizeBytes + " bytes", closers);
-        NvshmemAllocation allocation = new NvshmemAllocation(backend, block, sizeBytes, block + padOffsetBytes, padLayout, closers);
-        backend.engine().clear(new CudaMemory(allocation.data, sizeBytes), new CudaMemory(allocation.pad, padLayout.sizeBytes()));
-        return allocation;
+        return beginning(backend, "allocating a buffer of " + sizeBytes + " bytes", (operation, closers) -> {
+            long padOffsetBytes = HeapAccount.roundUp(sizeBytes, PAD_ALIGNMENT);
+            long block = block(backend, operation, padOffsetBytes + padLayout.sizeBytes(), closers);
+            NvshmemAllocation allocation = new NvshmemAllocation(backend, block, sizeBytes, block + padOffsetBytes, padLayout, closers);
+            operation.check("clearing the buffer", () -> backend.engine().clear(allocation.own(), allocation.ownPad()));
+            return allocation;
+        });
     }
 
     static NvshmemAllocation wrap(NvshmemBackend backend, MemoryRegion region, long sizeBytes, SignalPadLayout padLayout) {
-        Closers closers = new Closers();
-        long data = backend.isInHeap(region) ? region.address() : registered(backend, region, closers);
-        long pad = block(backend, padLayout.sizeBytes(), "allocating the signal pad of a wrapped buffer", closers);
-        backend.engine().clear(new CudaMemory(pad, padLayout.sizeBytes()));
-        return new NvshmemAllocation(backend, data, sizeBytes, pad, padLayout, closers);
+        return beginning(backend, "wrapping a buffer of " + sizeBytes + " bytes", (operation, closers) -> {
+            long data = backend.isInHeap(region) ? region.address() : registered(backend, operation, region, closers);
+            long pad = block(backend, operation, padLayout.sizeBytes(), closers);
+            NvshmemAllocation allocation = new NvshmemAllocation(backend, data, sizeBytes, pad, padLayout, closers);
+            operation.check("clearing the signal pad", () -> backend.engine().clear(allocation.ownPad()));
+            return allocation;
+        });
     }
 
-    private static long block(NvshmemBackend backend, long blockBytes, String operation, Closers closers) {
+    @FunctionalInterface
+    private interface Beginning {
+        NvshmemAllocation begin(Agreement operation, Closers closers);
+    }
+
+    /** Every step ends alike on all ranks, so all give back together what they had when one fails. */
+    private static NvshmemAllocation beginning(NvshmemBackend backend, String operation, Beginning beginning) {
+        Closers closers = new Closers();
+        try {
+            return beginning.begin(backend.agreement(operation), closers);
+        } catch (RuntimeException e) {
+            closers.closeBecauseOf(e);
+            throw e;
+        }
+    }
+
+    private CudaMemory own() {
+        return new CudaMemory(data, sizeBytes);
+    }
+
+    private CudaMemory ownPad() {
+        return new CudaMemory(pad, padLayout.sizeBytes());
+    }
+
+    private static long block(NvshmemBackend backend, Agreement operation, long blockBytes, Closers closers) {
         PeWorld world = backend.world();
-        long address = world.allocate(backend.agreement(operation), blockBytes, backend::lostRanks);
+        long address = world.allocate(operation, blockBytes, backend::lostRanks);
         closers.add(() -> together("freeing " + blockBytes + " bytes",
                 () -> world.free(backend.agreement("closing a tensor"), address, blockBytes, backend::lostRanks)));
         return address;
     }
 
-    private static long registered(NvshmemBackend backend, MemoryRegion region, Closers closers) {
+    private static long registered(NvshmemBackend backend, Agreement operation, MemoryRegion region, Closers closers) {
         PeWorld world = backend.world();
-        long symmetric = world.register(backend.agreement("wrapping a buffer"), region.address(), region.sizeBytes(), backend::lostRanks);
+        long symmetric = world.register(operation, region.address(), region.sizeBytes(), backend::lostRanks);
         closers.add(() -> together("unregistering a buffer",
                 () -> world.unregister(backend.agreement("closing a tensor"), symmetric, region.sizeBytes(), backend::lostRanks)));
         return symmetric;
@@ -91,7 +118,7 @@ final class NvshmemAllocation implements Allocation {
 
     @Override
     public Memory local() {
-        return new CudaMemory(data, sizeBytes);
+        return own();
     }
 
     @Override

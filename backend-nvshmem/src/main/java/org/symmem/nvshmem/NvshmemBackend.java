@@ -110,7 +110,7 @@ final class NvshmemBackend implements Backend {
         return all;
     }
 
-    /** Asked of the first memory of the heap; each tensor is asked for itself too. */
+    /** Decided without the library, which follows a null pointer when it is asked for an address where it has made no multicast. */
     Support multicast() {
         if (!NvshmemNative.hasMulticast()) {
             return new Support.No("this NVSHMEM has no nvshmemx_mc_ptr");

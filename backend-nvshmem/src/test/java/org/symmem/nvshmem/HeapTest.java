@@ -5,21 +5,26 @@ import static org.symmem.nvshmem.EmulatedNvshmem.checkShares;
 
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.symmem.Capability;
 import org.symmem.CollectiveFailedException;
+import org.symmem.DataType;
 import org.symmem.ErrorCode;
 import org.symmem.MemoryRegion;
 import org.symmem.RanksDisagreeException;
+import org.symmem.Shape;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.SymmetricTensor;
 import org.symmem.cuda.AddressRange;
 import org.symmem.cuda.CudaDevice;
 import org.symmem.cuda.PhysicalMemory;
+import org.symmem.tck.RankContext;
 import org.symmem.tck.RankJob;
 
 /** The heap, which changes on all ranks together; over the emulated library. */
 class HeapTest {
+    private static final int OWN_BYTES = 2 << 20;
     private static final Map<String, String> SMALL = Map.of("SYMMEM_EMULATION_MEMORY", Long.toString(64 << 20), "NVSHMEM_CUMEM_GRANULARITY",
             "2M");
 
@@ -95,42 +100,49 @@ class HeapTest {
     }
 
     @Test
-    void wholeMemoriesAreRegisteredWhereEveryRankHasADevice() {
-        try (RankJob ranks = new RankJob(EmulatedNvshmem.settings(2, 2, Map.of()))) {
-            ranks.run("registering", rank -> {
-                int size = 2 << 20;
-                try (CudaDevice device = CudaDevice.forLocalRank(rank.rank());
-                        CudaDevice.Current current = device.makeCurrent();
-                        PhysicalMemory memory = PhysicalMemory.create(device, size, "a user's memory");
-                        AddressRange range = AddressRange.reserve(size, "a user's addresses")) {
-                    range.map(0, memory, size, device, "a user's mapping");
-                    MemoryRegion region = MemoryRegion.of(range.address(), size);
-                    rank.checkEqual(List.of(), rank.memory().validate(region, org.symmem.Shape.of(size), org.symmem.DataType.UINT8),
-                            "reasons");
-                    try (SymmetricTensor tensor = rank.memory().wrap(region, org.symmem.Shape.of(size), org.symmem.DataType.UINT8)) {
-                        checkShares(rank, tensor, 4);
-                    }
+    void aBufferThatCannotBeClearedOnOneRankIsGivenBackByAll() {
+        Map<String, String> failing = Map.of("SYMMEM_EMULATION_FAIL", "call=cuMemsetD8Async,rank=1,code=1");
+        try (RankJob ranks = new RankJob(EmulatedNvshmem.settings(2, 1, failing))) {
+            ranks.run("clearing", rank -> {
+                rank.checkThrows(CollectiveFailedException.class, () -> bytes(rank.memory(), 1000), "rank 1", "clearing the buffer",
+                        "cuMemsetD8Async");
+                try (SymmetricTensor tensor = bytes(rank.memory(), 1000)) {
+                    checkShares(rank, tensor, 6);
                 }
             });
         }
     }
 
     @Test
+    void wholeMemoriesAreRegisteredWhereEveryRankHasADevice() {
+        try (RankJob ranks = new RankJob(EmulatedNvshmem.settings(2, 2, Map.of()))) {
+            ranks.run("registering", rank -> withOwnMemory(rank, region -> {
+                rank.checkEqual(List.of(), rank.memory().validate(region, Shape.of(OWN_BYTES), DataType.UINT8), "reasons");
+                try (SymmetricTensor tensor = rank.memory().wrap(region, Shape.of(OWN_BYTES), DataType.UINT8)) {
+                    checkShares(rank, tensor, 4);
+                }
+            }));
+        }
+    }
+
+    @Test
     void memoryOutsideTheHeapIsRefusedWhereTheLibraryCannotRegisterIt() {
         try (RankJob ranks = new RankJob(EmulatedNvshmem.settings(2, 1, Map.of()))) {
-            ranks.run("not-registering", rank -> {
-                int size = 2 << 20;
-                try (CudaDevice device = CudaDevice.forLocalRank(rank.rank());
-                        CudaDevice.Current current = device.makeCurrent();
-                        PhysicalMemory memory = PhysicalMemory.create(device, size, "a user's memory");
-                        AddressRange range = AddressRange.reserve(size, "a user's addresses")) {
-                    range.map(0, memory, size, device, "a user's mapping");
-                    MemoryRegion region = MemoryRegion.of(range.address(), size);
-                    rank.checkThrows(SymmetricMemoryException.class,
-                            () -> rank.memory().wrap(region, org.symmem.Shape.of(size), org.symmem.DataType.UINT8),
-                            "NVSHMEM cannot register buffers where ranks share a device");
-                }
-            });
+            ranks.run("not-registering", rank -> withOwnMemory(rank,
+                    region -> rank.checkThrows(SymmetricMemoryException.class,
+                            () -> rank.memory().wrap(region, Shape.of(OWN_BYTES), DataType.UINT8),
+                            "NVSHMEM cannot register buffers where ranks share a device")));
+        }
+    }
+
+    /** Lets a body use memory that was made as a user makes it, without the library. */
+    private static void withOwnMemory(RankContext rank, Consumer<MemoryRegion> body) {
+        try (CudaDevice device = CudaDevice.forLocalRank(rank.rank());
+                CudaDevice.Current current = device.makeCurrent();
+                PhysicalMemory memory = PhysicalMemory.create(device, OWN_BYTES, "a user's memory");
+                AddressRange range = AddressRange.reserve(OWN_BYTES, "a user's addresses")) {
+            range.map(0, memory, OWN_BYTES, device, "a user's mapping");
+            body.accept(MemoryRegion.of(range.address(), OWN_BYTES));
         }
     }
 
