@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
@@ -44,13 +45,16 @@ final class BundleCommand implements Callable<Integer> {
         if (Files.exists(folder)) {
             throw new UsageException(folder + " exists already; name a folder that does not");
         }
+        List<Path> jars = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator)).map(Path::of).toList();
+        jars.stream().filter(jar -> !Files.isRegularFile(jar)).findFirst().ifPresent(path -> {
+            throw new UsageException(path + " on the class path is no jar; start symmem by its script");
+        });
         Files.createDirectories(folder);
         try {
             link(jlink, folder.resolve("runtime"));
             Path lib = Files.createDirectory(folder.resolve("lib"));
-            for (String jar : System.getProperty("java.class.path").split(File.pathSeparator)) {
-                Path from = Path.of(jar);
-                Files.copy(from, lib.resolve(from.getFileName()));
+            for (Path jar : jars) {
+                Files.copy(jar, lib.resolve(jar.getFileName()));
             }
             Files.copy(script, folder.resolve("symmem"), StandardCopyOption.COPY_ATTRIBUTES);
         } catch (IOException | RuntimeException e) {
