@@ -160,6 +160,7 @@ final class PeWorld {
             List<String> devices) {
         PeThread thread = new PeThread();
         CudaDevice device = CudaDevice.forLocalRank(group.localRank());
+        boolean begun = false;
         try {
             record Invitation(String world, byte[] uniqueId) {}
             Invitation invitation = Wire.read(
@@ -167,12 +168,18 @@ final class PeWorld {
                             .getFirst(),
                     in -> new Invitation(in.readUTF(), in.readAllBytes()));
             PeWorld world = new PeWorld(invitation.world(), group, device, thread, devices);
+            begun = true;
             agreement.check("starting NVSHMEM", () -> world.startLocally(invitation.uniqueId(), patience(agreement.timeout()), lostRanks));
             world.lookAround(agreement, lostRanks);
             return world;
         } catch (Throwable e) {
-            // Whoever did start cannot be ended without the others, nor started again.
-            over = "NVSHMEM failed to start in this process, and does not try twice";
+            if (begun) {
+                // Whoever did start cannot be ended without the others, nor started again.
+                over = "NVSHMEM failed to start in this process, and does not try twice";
+            } else {
+                thread.close();
+                device.close();
+            }
             throw e;
         }
     }

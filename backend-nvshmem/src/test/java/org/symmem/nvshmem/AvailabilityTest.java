@@ -12,12 +12,9 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.symmem.rendezvous.JavaCommand;
 
 /** What the backend answers where the library is missing or wrong: the rule SM-CAP-8. Each answer in its own process, twice. */
-@Execution(ExecutionMode.CONCURRENT)
 class AvailabilityTest {
     private static final Path EMULATED = Path.of(System.getProperty(NvshmemLibrary.PATH_PROPERTY)).normalize();
 
