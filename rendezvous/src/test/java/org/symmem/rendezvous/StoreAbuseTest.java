@@ -126,7 +126,6 @@ class StoreAbuseTest {
             assertThatThrownBy(() -> {
                 for (int i = 0; i < 60; i++) {
                     store.set("k" + i, new byte[1]);
-                    store.keyCount();
                 }
             }).isInstanceOf(SymmetricMemoryException.class);
             assertThat(store.get("first").orElseThrow()).hasSize(1000);
