@@ -12,7 +12,7 @@ import org.symmem.SymmetricTensor;
 
 /**
  * A rank that knows nothing but what its launcher's variables say: it meets the others, reads their memory, and prints one line,
- * {@code met rank 1/2 group … backend … pids …}. With the argument {@code --fail-first} rank 1 then ends with code 3, unless it has
+ * {@code met rank 1/2 group … backend … agent store … pids …}. With the argument {@code --fail-first} rank 1 then ends with code 3, unless it has
  * been restarted: so a launcher that restarts shows whether the second start meets apart from the first.
  */
 public final class LauncherRank {
@@ -26,7 +26,10 @@ public final class LauncherRank {
             String pids = pids(group);
             readEachOther(memory);
             System.out.println("met rank " + group.rank() + "/" + group.worldSize() + " group " + group.name() + " backend "
-                    + memory.backend() + " pids " + pids);
+                    + memory.backend() + " agent store "
+                    + System.getenv().getOrDefault("TORCHELASTIC_USE_AGENT_STORE", "none") + " pids " + pids);
+            // A launcher ends the others when one fails: none may fail before all have said that they met.
+            group.allGather("having met", new byte[0], SOON);
         }
         boolean restarted = !System.getenv().getOrDefault("TORCHELASTIC_RESTART_COUNT", "0").equals("0");
         if (List.of(arguments).contains("--fail-first") && !restarted && System.getenv().getOrDefault("RANK", "").equals("1")) {

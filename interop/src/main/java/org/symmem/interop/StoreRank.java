@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import org.symmem.SymmetricMemoryException;
 import org.symmem.rendezvous.StoreLimits;
 import org.symmem.rendezvous.TcpStore;
 import org.symmem.rendezvous.TcpStoreServer;
@@ -171,8 +172,9 @@ public final class StoreRank {
     private void countKeys() {
         long before = store.keyCount();
         store.set("counted/" + rank, bytes(Long.toString(before)));
+        // Nobody makes a key between the two barriers, also not by coming to the second.
+        store.add("barrier/counted again", 0);
         barrier("counted");
-        // Nobody makes a key between the two barriers.
         long now = store.keyCount();
         require(now > before, "the store had " + before + " keys and has " + now + " after more were set");
         store.set("counted/" + rank, bytes(Long.toString(now)));
@@ -211,7 +213,12 @@ public final class StoreRank {
 
     /** Whoever serves goes last. */
     private void leave(boolean serves) {
-        store.set("left/" + rank, new byte[0]);
+        try {
+            store.set("left/" + rank, new byte[0]);
+        } catch (SymmetricMemoryException e) {
+            // The last to leave is the reason for the store to end, perhaps before it has answered.
+            return;
+        }
         if (serves) {
             store.waitFor(ofAll("left/"), SOON);
         }

@@ -74,7 +74,8 @@ public final class TcpStoreServer implements AutoCloseable {
             SymmetricMemoryException error = new SymmetricMemoryException(ErrorCode.STORE_LISTEN,
                     "the store cannot listen on " + address.getHostString() + ":" + address.getPort() + ": " + e.getMessage()
                             + ". If another program has this port, choose another MASTER_PORT or end that program; if this host does not have"
-                            + " this address, name one that it has by " + Settings.LISTEN_PROPERTY + " or " + Settings.LISTEN_VARIABLE,
+                            + " this address (MASTER_ADDR, unless told otherwise), name one that it has by " + Settings.LISTEN_PROPERTY
+                            + " or " + Settings.LISTEN_VARIABLE,
                     e);
             closers.closeBecauseOf(error);
             throw error;
