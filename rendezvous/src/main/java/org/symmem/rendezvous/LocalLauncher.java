@@ -160,7 +160,7 @@ public final class LocalLauncher {
         });
         Runtime.getRuntime().addShutdownHook(atExit);
         try (TcpStoreServer store = TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                StoreLimits.defaults())) {
+                StoreLimits.defaults(), token())) {
             for (int rank = 0; rank < ranks; rank++) {
                 List<String> ofRank = command.apply(rank);
                 synchronized (started) {
@@ -179,6 +179,11 @@ public final class LocalLauncher {
                 // The JVM is ending, so the hook runs.
             }
         }
+    }
+
+    /** The ranks have the token from the same variables. */
+    private Optional<StoreToken> token() {
+        return StoreToken.of(environment).or(() -> StoreToken.of(System.getenv()));
     }
 
     private RankProcess start(int rank, List<String> command, int storePort) throws IOException {

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.symmem.ErrorCode;
@@ -45,14 +46,15 @@ public final class ProcessGroups {
             return StoreProcessGroup.of(launch.keyPrefix(), 0, 1, launch.localRank(), timeout, new InMemoryStore(), () -> {});
         }
         LaunchEnvironment.Address address = launch.store().get();
+        Optional<StoreToken> token = StoreToken.of(variables);
         boolean serves = launch.rank() == 0 && !launch.agentStore();
         Closers closers = new Closers();
         try {
             if (serves) {
                 String listen = Settings.value(Settings.LISTEN_PROPERTY, Settings.LISTEN_VARIABLE, variables).orElse(address.host());
-                closers.add(TcpStoreServer.start(new InetSocketAddress(listen, address.port()), StoreLimits.defaults()));
+                closers.add(TcpStoreServer.start(new InetSocketAddress(listen, address.port()), StoreLimits.defaults(), token));
             }
-            TcpStore store = closers.add(TcpStore.connect(address.host(), address.port(), timeout));
+            TcpStore store = closers.add(TcpStore.connect(address.host(), address.port(), timeout, token));
             store.announceWorker();
             if (!launch.agentStore()) {
                 meetOwnJob(store, launch, address, timeout);

@@ -47,7 +47,27 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
      * @throws SymmetricMemoryException if the host is unknown, nobody listens in time, or what answers is not a store
      */
     public static TcpStore connect(String host, int port, Duration timeout) {
-        return new TcpStore(StoreConnections.connect(host, port, timeout), StoreProtocol.USER_KEY_PREFIX, true);
+        return connect(host, port, timeout, Optional.empty());
+    }
+
+    /**
+     * Connects to a store that asks for the job's token, trying again while nobody listens. Blocks until each side has proved to the
+     * other that it knows it.
+     *
+     * @param host    a name or an address
+     * @param port    from 1 to 65535
+     * @param timeout how long in all
+     * @param token   the secret, at least 16 characters
+     * @return the client; the caller closes it
+     * @throws SymmetricMemoryException if the host is unknown, nobody listens in time, what answers is not a store, or it does not know
+     *                                  the token
+     */
+    public static TcpStore connect(String host, int port, Duration timeout, String token) {
+        return connect(host, port, timeout, Optional.of(StoreToken.of(token)));
+    }
+
+    static TcpStore connect(String host, int port, Duration timeout, Optional<StoreToken> token) {
+        return new TcpStore(StoreConnections.connect(host, port, timeout, token), StoreProtocol.USER_KEY_PREFIX, true);
     }
 
     /**
