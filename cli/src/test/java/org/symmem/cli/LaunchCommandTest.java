@@ -55,7 +55,7 @@ class LaunchCommandTest {
         String explained = result.err().substring(result.err().indexOf("symmem launch: rank 1 (process "));
         assertThat(explained).contains("ended with exit code 3; the other ranks were ended. Its last lines:", "\n[1] the reason",
                 "\n[1] line 30");
-        assertThat(explained.lines()).hasSize(1 + 20);
+        assertThat(explained.lines()).hasSize(1 + 20 + 1).last().isEqualTo("[1] the reason");
     }
 
     @Test

@@ -69,7 +69,7 @@ public final class LocalLauncher {
      * @param failedRank the first rank that failed, if one did
      * @param pid        its process, or 0
      * @param exitCode   its exit code, 128 and the signal's number if a signal ended it; 0 if no rank failed
-     * @param lastLines  the last lines that it printed
+     * @param lastLines  the last lines that it printed: 20 at most of the standard output, then 20 at most of the standard error
      */
     public record Outcome(OptionalInt failedRank, long pid, int exitCode, List<String> lastLines) {
         private static boolean isSignal(int exitCode) {
@@ -152,11 +152,26 @@ public final class LocalLauncher {
         }
     }
 
-    private record RankProcess(int rank, Process process, Deque<String> lastLines, List<Thread> pumps) {
+    private record RankProcess(int rank, Process process, List<LastLines> output, List<Thread> pumps) {
         Outcome outcome() {
-            synchronized (lastLines) {
-                return new Outcome(OptionalInt.of(rank), process.pid(), process.exitValue(), List.copyOf(lastLines));
+            return new Outcome(OptionalInt.of(rank), process.pid(), process.exitValue(),
+                    output.stream().flatMap(stream -> stream.get().stream()).toList());
+        }
+    }
+
+    /** What came last from one stream: two streams are read by two threads, and much of one must not push out the reason in the other. */
+    private static final class LastLines {
+        private final Deque<String> lines = new ArrayDeque<>();
+
+        synchronized void add(String line) {
+            if (lines.size() == LAST_LINES) {
+                lines.removeFirst();
             }
+            lines.addLast(line);
+        }
+
+        synchronized List<String> get() {
+            return List.copyOf(lines);
         }
     }
 
@@ -219,10 +234,10 @@ public final class LocalLauncher {
         // PyTorch asks for the count of restarts as soon as it is told that an agent serves the store.
         variables.putAll(Map.of("TORCHELASTIC_USE_AGENT_STORE", "True", "TORCHELASTIC_RESTART_COUNT", "0", JobMark.VARIABLE, job.value()));
         Process process = builder.start();
-        Deque<String> lastLines = new ArrayDeque<>();
-        List<Thread> pumps = List.of(pump(rank, process.getInputStream(), false, lastLines),
-                pump(rank, process.getErrorStream(), true, lastLines));
-        return new RankProcess(rank, process, lastLines, pumps);
+        LastLines out = new LastLines();
+        LastLines err = new LastLines();
+        List<Thread> pumps = List.of(pump(rank, process.getInputStream(), false, out), pump(rank, process.getErrorStream(), true, err));
+        return new RankProcess(rank, process, List.of(out, err), pumps);
     }
 
     /** The signal comes when the thread that started the process ends, which is the one that waits for it. */
@@ -236,7 +251,7 @@ public final class LocalLauncher {
         return wrapped;
     }
 
-    private Thread pump(int rank, InputStream stream, boolean isError, Deque<String> lastLines) {
+    private Thread pump(int rank, InputStream stream, boolean isError, LastLines lastLines) {
         // Platform threads: each blocks in a read for as long as the rank lives.
         return Thread.ofPlatform().daemon().name("symmem-output-" + rank).start(() -> {
             try (stream) {
@@ -258,15 +273,10 @@ public final class LocalLauncher {
         });
     }
 
-    private void hear(int rank, ByteArrayOutputStream bytes, boolean isError, Deque<String> lastLines) {
+    private void hear(int rank, ByteArrayOutputStream bytes, boolean isError, LastLines lastLines) {
         String line = bytes.toString(StandardCharsets.UTF_8);
         bytes.reset();
-        synchronized (lastLines) {
-            if (lastLines.size() == LAST_LINES) {
-                lastLines.removeFirst();
-            }
-            lastLines.addLast(line);
-        }
+        lastLines.add(line);
         listener.line(rank, line, isError);
     }
 

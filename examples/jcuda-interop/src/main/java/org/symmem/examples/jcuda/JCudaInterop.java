@@ -1,5 +1,8 @@
 package org.symmem.examples.jcuda;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
 import java.time.Duration;
 import jcuda.Pointer;
 import jcuda.driver.CUcontext;
@@ -82,9 +85,9 @@ public final class JCudaInterop {
                 Stream stream = memory.wrapStream(jcudaStream.handle())) {
             tensor.rendezvous();
             copy.rendezvous();
-            float[] values = new float[ELEMENTS];
+            FloatBuffer values = floats();
             for (int i = 0; i < ELEMENTS; i++) {
-                values[i] = valueOf(group.rank(), i);
+                values.put(i, valueOf(group.rank(), i));
             }
             // JCuda's copy and the framework's barrier, copy and JCuda's copy back: all in the order of one stream.
             check("cuMemcpyHtoDAsync", JCudaDriver.cuMemcpyHtoDAsync(buffer, Pointer.to(values), 4L * ELEMENTS, jcudaStream));
@@ -92,20 +95,25 @@ public final class JCudaInterop {
             int neighbour = (group.rank() + 1) % group.worldSize();
             copy.local().copyFrom(tensor.remote(neighbour), stream);
             tensor.signals().barrier(0, stream, Duration.ofSeconds(10));
-            float[] read = new float[ELEMENTS];
+            FloatBuffer read = floats();
             CUdeviceptr copied = new CUdeviceptr().withByteOffset(copy.local().address());
             check("cuMemcpyDtoHAsync", JCudaDriver.cuMemcpyDtoHAsync(Pointer.to(read), copied, 4L * ELEMENTS, jcudaStream));
             check("cuStreamSynchronize", JCudaDriver.cuStreamSynchronize(jcudaStream));
             for (int i = 0; i < ELEMENTS; i++) {
-                if (read[i] != valueOf(neighbour, i)) {
+                if (read.get(i) != valueOf(neighbour, i)) {
                     throw new IllegalStateException(
-                            "element " + i + " of rank " + neighbour + " is " + read[i] + ", not " + valueOf(neighbour, i));
+                            "element " + i + " of rank " + neighbour + " is " + read.get(i) + ", not " + valueOf(neighbour, i));
                 }
             }
             System.out.println(
                     "rank " + group.rank() + " of " + group.worldSize() + ": JCuda's buffer of rank " + neighbour + " is right, on "
                             + memory.device());
         }
+    }
+
+    /** Off the heap: with a Java array, JCuda gives the driver memory that need not outlive the call, and the copy comes later. */
+    private static FloatBuffer floats() {
+        return ByteBuffer.allocateDirect(4 * ELEMENTS).order(ByteOrder.nativeOrder()).asFloatBuffer();
     }
 
     private static float valueOf(int rank, int index) {
