@@ -24,7 +24,7 @@ import org.symmem.rendezvous.TcpStoreServer;
  */
 public final class StoreBench {
     private static final Duration SOON = Duration.ofSeconds(60);
-    private static final int LATER = 10;
+    private static final int LATER = 3;
 
     private StoreBench() {}
 

@@ -24,11 +24,14 @@ final class StoreClientConnection implements AutoCloseable {
 
     /** How often it looks for an answer before it sleeps: most answers come sooner than a sleeper is woken. */
     private static final int LOOKS = 20;
+    private static final int ARRIVED_BYTES = 16 << 10;
 
     private final SocketChannel channel;
     private final Selector selector;
     private final SelectionKey key;
     private final String address;
+    /** What has come and was not asked for yet: answers are many short pieces, and a system call for each would cost most of a step. */
+    private final ByteBuffer arrived = ByteBuffer.allocate(ARRIVED_BYTES).flip();
     private String asking = "the connection";
 
     private StoreClientConnection(SocketChannel channel, Selector selector, SelectionKey key, String address) {
@@ -229,8 +232,9 @@ final class StoreClientConnection implements AutoCloseable {
     boolean receive(ByteBuffer answer, long deadline) {
         try {
             int looks = 0;
+            takeArrived(answer);
             while (answer.hasRemaining()) {
-                int read = channel.read(answer);
+                int read = readSome(answer);
                 if (read < 0) {
                     throw broken("it closed the connection", null);
                 }
@@ -244,6 +248,22 @@ final class StoreClientConnection implements AutoCloseable {
         } catch (IOException e) {
             throw broken(String.valueOf(e.getMessage()), e);
         }
+    }
+
+    private int readSome(ByteBuffer answer) throws IOException {
+        if (answer.remaining() >= ARRIVED_BYTES) {
+            return channel.read(answer);
+        }
+        int read = channel.read(arrived.clear());
+        arrived.flip();
+        takeArrived(answer);
+        return read;
+    }
+
+    private void takeArrived(ByteBuffer answer) {
+        int length = Math.min(answer.remaining(), arrived.remaining());
+        answer.put(arrived.slice(arrived.position(), length));
+        arrived.position(arrived.position() + length);
     }
 
     private void ready(int operation, long deadline, String what) throws IOException {
