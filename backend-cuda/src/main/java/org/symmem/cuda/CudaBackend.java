@@ -11,6 +11,7 @@ import org.symmem.MemoryRegion;
 import org.symmem.ProcessGroup;
 import org.symmem.Support;
 import org.symmem.rendezvous.DescriptorExchange;
+import org.symmem.spi.Agreement;
 import org.symmem.spi.Allocation;
 import org.symmem.spi.Backend;
 import org.symmem.spi.Closers;
@@ -25,15 +26,24 @@ final class CudaBackend implements Backend {
     private final DescriptorExchange exchange;
     private final long granularityBytes;
     private final Support multicast;
+    private final SignalPads pads;
 
-    CudaBackend(ProcessGroup group, CudaEngine engine, DescriptorExchange exchange) {
+    private CudaBackend(ProcessGroup group, CudaEngine engine, DescriptorExchange exchange, MulticastChoice multicast, SignalPads pads,
+            long granularityBytes) {
         this.group = group;
         this.engine = engine;
         this.exchange = exchange;
-        CudaDevice device = engine.device();
-        this.granularityBytes = granularityOf(device);
-        this.multicast = new Support.No(device.hasMulticast() ? "multicast of " + device + " is not used by this version"
-                : device + " has no multicast (attribute MULTICAST_SUPPORTED is 0)");
+        this.multicast = multicast.support();
+        this.granularityBytes = granularityBytes;
+        this.pads = pads;
+    }
+
+    /** Prepares what the ranks share. Collective; engine and exchange are the backend's when it returns. */
+    static CudaBackend open(Agreement agreement, CudaEngine engine, DescriptorExchange exchange, long allocationGranularityBytes) {
+        MulticastChoice multicast = MulticastChoice.among(agreement, engine.device());
+        long granularityBytes = Math.max(allocationGranularityBytes, multicast.granularityBytes());
+        return new CudaBackend(agreement.group(), engine, exchange, multicast,
+                SignalPads.open(agreement, exchange, engine.device(), granularityBytes), granularityBytes);
     }
 
     static long granularityOf(CudaDevice device) {
@@ -59,6 +69,10 @@ final class CudaBackend implements Backend {
 
     DescriptorExchange exchange() {
         return exchange;
+    }
+
+    SignalPads pads() {
+        return pads;
     }
 
     Support multicast() {
@@ -144,6 +158,7 @@ final class CudaBackend implements Backend {
         try (Closers closers = new Closers()) {
             closers.add(engine);
             closers.add(exchange);
+            closers.add(pads);
         }
     }
 }

@@ -64,6 +64,7 @@ public final class CudaBackendProvider implements BackendProvider {
         Closers opened = new Closers();
         try {
             CudaEngine[] engine = new CudaEngine[1];
+            long[] granularityBytes = new long[1];
             agreement.check("opening the device", () -> {
                 CudaDevice device = CudaDevice.forLocalRank(group.localRank());
                 try {
@@ -71,6 +72,7 @@ public final class CudaBackendProvider implements BackendProvider {
                         throw new SymmetricMemoryException(ErrorCode.BACKEND_UNAVAILABLE,
                                 device + " has no virtual memory management with POSIX descriptors");
                     }
+                    granularityBytes[0] = CudaBackend.granularityOf(device);
                     engine[0] = opened.add(new CudaEngine(device, group.rank()));
                 } catch (Throwable e) {
                     device.close();
@@ -78,7 +80,7 @@ public final class CudaBackendProvider implements BackendProvider {
                 }
             });
             DescriptorExchange exchange = opened.add(DescriptorExchange.open(agreement));
-            return new CudaBackend(group, engine[0], exchange);
+            return CudaBackend.open(agreement, engine[0], exchange, granularityBytes[0]);
         } catch (Throwable e) {
             opened.closeBecauseOf(e);
             throw e;

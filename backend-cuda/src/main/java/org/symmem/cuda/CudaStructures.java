@@ -11,6 +11,7 @@ import java.lang.foreign.ValueLayout;
  *   CUmemAllocationProp, 32 bytes     0 type | 4 requested handle types | 8 location type | 12 location id | 16 Win32 data |
  *                                    24 compression u8 | 25 GPUDirect RDMA u8 | 26 usage u16 | 28 reserved
  *   CUmemAccessDesc, 12 bytes         0 location type | 4 location id | 8 flags
+ *   CUmulticastObjectProp, 32 bytes   0 devices u32 | 8 size | 16 handle types u64 | 24 flags u64
  *   CUmemLocation, 8 bytes            0 type | 4 id
  *   CUstreamBatchMemOpParams, 48      0 operation | 8 address | 16 value | 24 flags | 32 alias
  * </pre>
@@ -77,6 +78,15 @@ final class CudaStructures {
         access.set(ValueLayout.JAVA_INT, 4, device);
         access.set(ValueLayout.JAVA_INT, 8, READ_WRITE);
         return access;
+    }
+
+    /** {@return a multicast object, exportable as a POSIX descriptor} */
+    static MemorySegment multicastProperties(Arena arena, int devices, long sizeBytes) {
+        MemorySegment properties = arena.allocate(32, 8);
+        properties.set(ValueLayout.JAVA_INT, 0, devices);
+        properties.set(ValueLayout.JAVA_LONG, 8, sizeBytes);
+        properties.set(ValueLayout.JAVA_LONG, 16, POSIX_DESCRIPTOR);
+        return properties;
     }
 
     /** {@return a device as a location} */
