@@ -2,6 +2,8 @@ package org.symmem.interop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.net.httpserver.HttpServer;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -47,6 +49,24 @@ class LaunchersTest {
     /** Debian's mpirun refuses root, which builds in containers often are, unless it is told twice. */
     private static Map<String, String> root() {
         return Map.of("OMPI_ALLOW_RUN_AS_ROOT", "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    }
+
+    @Test
+    void aPortOnWhichAWebServerAnswersIsSaid() throws Exception {
+        HttpServer web = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        web.start();
+        try {
+            Map<String, String> variables = Map.of("RANK", "1", "WORLD_SIZE", "2", "MASTER_ADDR", "127.0.0.1", "MASTER_PORT",
+                    Integer.toString(web.getAddress().getPort()), "SYMMEM_TIMEOUT", "2");
+
+            Program.End end = Program.start(folder, variables, Program.java(LauncherRank.class)).end();
+
+            assertThat(end.exitCode()).isEqualTo(1);
+            assertThat(end.output()).contains("what listens on 127.0.0.1:" + web.getAddress().getPort()
+                    + " does not answer a greeting as a store does", "Is another program on MASTER_PORT?", "SM-E-STORE-1");
+        } finally {
+            web.stop(0);
+        }
     }
 
     @Test

@@ -317,6 +317,23 @@ class TcpStoreTest {
     }
 
     @Test
+    void aStoreThatEndsHalfwayThroughAnAnswerIsSaid() throws Exception {
+        try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Future<?> script = scripted(listener, (in, out) -> {
+                in.readNBytes(1 + 8 + 2 + 8);
+                out.write(new byte[3]);
+            });
+            try (TcpStore client = TcpStore.connect("127.0.0.1", listener.getLocalPort(), SOON)) {
+                assertThatThrownBy(() -> client.add("n", 1)).isInstanceOf(SymmetricMemoryException.class)
+                        .hasMessageContainingAll(
+                                "127.0.0.1:" + listener.getLocalPort() + " broke off during ADD /n: it closed the connection",
+                                "see its output", ErrorCode.STORE_PROTOCOL.id());
+            }
+            script.get();
+        }
+    }
+
+    @Test
     void whoeverListensAndSaysNothingIsNoStore() throws Exception {
         try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             assertThatThrownBy(() -> TcpStore.connect("127.0.0.1", listener.getLocalPort(), Duration.ofMillis(100)))
