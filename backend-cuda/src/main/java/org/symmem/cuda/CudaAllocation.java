@@ -13,12 +13,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.symmem.ErrorCode;
 import org.symmem.MemoryRegion;
 import org.symmem.NativeCallException;
 import org.symmem.SymmetricMemoryException;
-import org.symmem.linux.Descriptor;
-import org.symmem.rendezvous.DescriptorExchange;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Allocation;
 import org.symmem.spi.Closers;
@@ -76,7 +75,7 @@ final class CudaAllocation implements Allocation {
     static CudaAllocation allocate(CudaBackend backend, long sizeBytes, SignalPadLayout padLayout) {
         return beginning(backend, sizeBytes, closers -> {
             long memoryBytes = roundUp(sizeBytes, backend.granularityBytes());
-            PhysicalMemory memory = closers.add(PhysicalMemory.create(backend.cudaDevice(), memoryBytes,
+            PhysicalMemory memory = closers.add(PhysicalMemory.create(backend.cudaDevice(), memoryBytes, backend.handles().handleType(),
                     "allocating a buffer of " + sizeBytes + " bytes, " + memoryBytes + " with its granularity"));
             boolean padFits = memoryBytes - roundUp(sizeBytes, SignalPads.UNIT_BYTES) >= padLayout.sizeBytes();
             CudaAllocation allocation = new CudaAllocation(backend, sizeBytes, padLayout, memory, 0, padFits, closers);
@@ -155,7 +154,7 @@ final class CudaAllocation implements Allocation {
             }
             try (PhysicalMemory memory = PhysicalMemory.behind(region.address(), range.sizeBytes(), "looking behind an address")) {
                 reasons.addAll(
-                        unsuitable(CudaStructures.AllocationProperties.of(memory.handle(), "asking for properties"), backend.cudaDevice()));
+                        unsuitable(CudaStructures.AllocationProperties.of(memory.handle(), "asking for properties"), backend));
             }
         } catch (NativeCallException e) {
             reasons.add("it is not memory that cuMemCreate made and this process has mapped, so it cannot be exported (" + e.call() + ": "
@@ -164,8 +163,9 @@ final class CudaAllocation implements Allocation {
         return reasons;
     }
 
-    private static List<String> unsuitable(CudaStructures.AllocationProperties properties, CudaDevice device) {
+    private static List<String> unsuitable(CudaStructures.AllocationProperties properties, CudaBackend backend) {
         List<String> reasons = new ArrayList<>();
+        CudaDevice device = backend.cudaDevice();
         if (properties.type() != CudaStructures.PINNED) {
             reasons.add("its allocation is not pinned (type " + properties.type() + ")");
         }
@@ -174,8 +174,10 @@ final class CudaAllocation implements Allocation {
         } else if (properties.locationId() != device.device()) {
             reasons.add("it is on device " + properties.locationId() + ", this rank uses " + device);
         }
-        if ((properties.handleTypes() & CudaStructures.POSIX_DESCRIPTOR) == 0) {
-            reasons.add("it was not created to be exported as a POSIX descriptor (handle types " + properties.handleTypes() + ")");
+        if ((properties.handleTypes() & backend.handles().handleType()) == 0) {
+            reasons.add("it was not created to be exported as a "
+                    + (backend.handles().handleType() == CudaStructures.FABRIC ? "fabric handle" : "POSIX descriptor") + " (handle types "
+                    + properties.handleTypes() + ")");
         }
         return reasons;
     }
@@ -299,21 +301,18 @@ final class CudaAllocation implements Allocation {
         Closers mapped = new Closers();
         Closers pools = new Closers();
         Map<Integer, SignalPads.PeerAddress> newPools = new HashMap<>();
-        try (Closers exported = new Closers()) {
-            backend.exchange().exchange(agreement, "mapping the peers' memory", () -> exportOwn(exported), own.toBytes(), received -> {
-                try (CudaDevice.Current current = backend.cudaDevice().makeCurrent()) {
-                    for (int peer = 0; peer < worldSize; peer++) {
-                        Note note = Note.from(received.get(peer).note());
-                        notes.add(note);
-                        if (peer != rank) {
-                            requireAlike(peer, own, note);
-                            mapBuffer(peer, note, received.get(peer).descriptors(), mapped);
-                        }
-                        pads[peer] = peer == rank ? ownPad()
-                                : note.pad().isEmpty() ? padBehindData(peer)
-                                        : poolOf(peer, note, received.get(peer).descriptors(), pools, newPools)
-                                                + note.pad().get().offsetBytes();
+        try {
+            backend.handles().exchange(agreement, "mapping the peers' memory", this::ownMemories, own.toBytes(), received -> {
+                for (int peer = 0; peer < worldSize; peer++) {
+                    Note note = Note.from(received.get(peer).note());
+                    notes.add(note);
+                    if (peer != rank) {
+                        requireAlike(peer, own, note);
+                        mapBuffer(peer, note, received.get(peer), mapped);
                     }
+                    pads[peer] = peer == rank ? ownPad()
+                            : note.pad().isEmpty() ? padBehindData(peer)
+                                    : poolOf(peer, note, received.get(peer), pools, newPools) + note.pad().get().offsetBytes();
                 }
             });
             CudaMulticast multicast = mapped.add(backend.multicast().supported() ? CudaMulticast.over(backend, agreement, dataMemory)
@@ -323,7 +322,7 @@ final class CudaAllocation implements Allocation {
                     .met(slot, own.pad().orElseThrow().closed(),
                             notes.stream().map(note -> note.pad().orElseThrow().closed()).toList(), pools, newPools)));
             return new CudaMapping(this, backend, mapped, multicast, new CudaSignalPad(backend.engine(), padLayout, rank, pads,
-                    backend.exchange()::lostRanks, agreement.subject()));
+                    backend.handles()::lostRanks, agreement.subject()));
         } catch (Throwable e) {
             try (CudaDevice.Current current = backend.cudaDevice().makeCurrent()) {
                 mapped.closeBecauseOf(e);
@@ -333,15 +332,12 @@ final class CudaAllocation implements Allocation {
         }
     }
 
-    private List<Descriptor> exportOwn(Closers exported) {
-        try (CudaDevice.Current current = backend.cudaDevice().makeCurrent()) {
-            List<Descriptor> own = new ArrayList<>();
-            own.add(exported.add(dataMemory.export("exporting a buffer")));
-            padSlot.map(SignalPads.Slot::pool)
-                    .filter(pool -> !backend.pads().isShared(pool))
-                    .ifPresent(pool -> own.add(exported.add(pool.memory().export("exporting signal pads"))));
-            return own;
-        }
+    /** The buffer's memory, and the pool of the pad if the peers do not have it yet. */
+    private List<PhysicalMemory> ownMemories() {
+        return Stream.concat(Stream.of(dataMemory), padSlot.map(SignalPads.Slot::pool)
+                .filter(pool -> !backend.pads().isShared(pool))
+                .map(SignalPads.Pool::memory)
+                .stream()).toList();
     }
 
     private static void requireAlike(int peer, Note own, Note theirs) {
@@ -361,10 +357,10 @@ final class CudaAllocation implements Allocation {
         }
     }
 
-    private void mapBuffer(int peer, Note theirs, List<Descriptor> descriptors, Closers mapped) {
+    private void mapBuffer(int peer, Note theirs, HandleExchange.Received received, Closers mapped) {
         PhysicalMemory data = mapped.add(isHere(theirs)
                 ? PhysicalMemory.behind(theirs.dataAddress(), theirs.dataBytes(), "sharing the buffer of rank " + peer + " in this process")
-                : PhysicalMemory.imported(descriptors.getFirst().fd(), theirs.dataBytes(), "importing the buffer of rank " + peer));
+                : received.memory(0, theirs.dataBytes(), "importing the buffer of rank " + peer));
         mapped.add(range.mapPart(peer * theirs.dataBytes(), data, theirs.dataBytes(), backend.cudaDevice(),
                 "mapping the buffer of rank " + peer));
     }
@@ -374,13 +370,14 @@ final class CudaAllocation implements Allocation {
     }
 
     /** {@return where the pool of a peer's pad is mapped, which the first rendezvous over it does} */
-    private long poolOf(int peer, Note theirs, List<Descriptor> descriptors, Closers pools, Map<Integer, SignalPads.PeerAddress> newPools) {
+    private long poolOf(int peer, Note theirs, HandleExchange.Received received, Closers pools,
+            Map<Integer, SignalPads.PeerAddress> newPools) {
         SignalPads.PoolNote pool = theirs.pad().orElseThrow().pool();
         Long known = backend.pads().peerPool(peer, pool.index());
         if (known != null) {
             return known;
         }
-        long address = backend.pads().map(peer, pool, descriptors, pools);
+        long address = backend.pads().map(peer, pool, 1, received, pools);
         newPools.put(peer, new SignalPads.PeerAddress(pool.index(), address));
         return address;
     }

@@ -6,7 +6,6 @@ import org.symmem.ErrorCode;
 import org.symmem.ProcessGroup;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.linux.LibC;
-import org.symmem.rendezvous.DescriptorExchange;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Backend;
 import org.symmem.spi.BackendProvider;
@@ -79,8 +78,8 @@ public final class CudaBackendProvider implements BackendProvider {
                     throw e;
                 }
             });
-            DescriptorExchange exchange = opened.add(DescriptorExchange.open(agreement));
-            return CudaBackend.open(agreement, engine[0], exchange, granularityBytes[0]);
+            HandleExchange handles = opened.add(HandleChoice.among(agreement, engine[0].device()));
+            return CudaBackend.open(agreement, engine[0], handles, granularityBytes[0]);
         } catch (Throwable e) {
             opened.closeBecauseOf(e);
             throw e;

@@ -4,11 +4,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Collectors;
 import org.symmem.CollectiveFailedException;
 import org.symmem.Support;
-import org.symmem.linux.Descriptor;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Closers;
 
@@ -60,34 +58,28 @@ record CudaMulticast(Support support, long address, Closers closers) implements 
     private static long share(CudaBackend backend, Agreement agreement, long sizeBytes, Closers made) {
         CudaDevice device = backend.cudaDevice();
         long[] object = new long[1];
+        PhysicalMemory[] created = new PhysicalMemory[1];
         try (Closers begun = new Closers()) {
-            Descriptor[] own = new Descriptor[1];
-            backend.exchange().exchange(agreement, "sharing the multicast object", () -> {
+            backend.handles().exchange(agreement, "sharing the multicast object", () -> {
                 if (backend.group().rank() != 0) {
                     return List.of();
                 }
-                try (CudaDevice.Current current = device.makeCurrent()) {
-                    PhysicalMemory created = begun.add(create(backend.group().worldSize(), sizeBytes));
-                    own[0] = begun.add(created.export("exporting the multicast object"));
-                    return List.of(own[0]);
-                }
+                created[0] = begun.add(create(backend.group().worldSize(), sizeBytes, backend.handles().handleType()));
+                return List.of(created[0]);
             }, new byte[0], received -> {
-                Descriptor descriptor = Optional.ofNullable(own[0]).orElseGet(() -> received.getFirst().descriptors().getFirst());
-                try (CudaDevice.Current current = device.makeCurrent()) {
-                    object[0] = made
-                            .add(PhysicalMemory.imported(descriptor.fd(), sizeBytes, "importing the multicast object"))
-                            .handle();
-                    CudaDriver.multicastAddDevice(object[0], device.device(), "adding " + device + " to the multicast object");
-                }
+                String purpose = "importing the multicast object";
+                object[0] = made.add(created[0] == null ? received.getFirst().memory(0, sizeBytes, purpose)
+                        : backend.handles().again(created[0], purpose)).handle();
+                CudaDriver.multicastAddDevice(object[0], device.device(), "adding " + device + " to the multicast object");
             });
         }
         return object[0];
     }
 
-    private static PhysicalMemory create(int devices, long sizeBytes) {
+    private static PhysicalMemory create(int devices, long sizeBytes, int handleType) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment handle = arena.allocate(ValueLayout.JAVA_LONG);
-            CudaDriver.multicastCreate(handle, CudaStructures.multicastProperties(arena, devices, sizeBytes),
+            CudaDriver.multicastCreate(handle, CudaStructures.multicastProperties(arena, devices, sizeBytes, handleType),
                     "making a multicast object of " + sizeBytes + " bytes for " + devices + " devices");
             return new PhysicalMemory(handle.get(ValueLayout.JAVA_LONG, 0), sizeBytes);
         }

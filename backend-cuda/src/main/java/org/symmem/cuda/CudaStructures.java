@@ -20,6 +20,8 @@ final class CudaStructures {
     static final int PINNED = 1;
     static final int DEVICE = 1;
     static final int POSIX_DESCRIPTOR = 1;
+    static final int FABRIC = 8;
+    static final int FABRIC_HANDLE_BYTES = 64;
     static final int READ_WRITE = 3;
     static final int RECOMMENDED = 1;
 
@@ -41,11 +43,11 @@ final class CudaStructures {
 
     private CudaStructures() {}
 
-    /** {@return pinned memory of a device, exportable as a POSIX descriptor} */
-    static MemorySegment allocationProperties(Arena arena, int device) {
+    /** {@return pinned memory of a device, exportable as a handle of the type} */
+    static MemorySegment allocationProperties(Arena arena, int device, int handleType) {
         MemorySegment properties = arena.allocate(PROPERTIES_BYTES, 8);
         properties.set(ValueLayout.JAVA_INT, TYPE, PINNED);
-        properties.set(ValueLayout.JAVA_INT, HANDLE_TYPES, POSIX_DESCRIPTOR);
+        properties.set(ValueLayout.JAVA_INT, HANDLE_TYPES, handleType);
         properties.set(ValueLayout.JAVA_INT, LOCATION_TYPE, DEVICE);
         properties.set(ValueLayout.JAVA_INT, LOCATION_ID, device);
         return properties;
@@ -80,12 +82,12 @@ final class CudaStructures {
         return access;
     }
 
-    /** {@return a multicast object, exportable as a POSIX descriptor} */
-    static MemorySegment multicastProperties(Arena arena, int devices, long sizeBytes) {
+    /** {@return a multicast object, exportable as a handle of the type} */
+    static MemorySegment multicastProperties(Arena arena, int devices, long sizeBytes, int handleType) {
         MemorySegment properties = arena.allocate(32, 8);
         properties.set(ValueLayout.JAVA_INT, 0, devices);
         properties.set(ValueLayout.JAVA_LONG, 8, sizeBytes);
-        properties.set(ValueLayout.JAVA_LONG, 16, POSIX_DESCRIPTOR);
+        properties.set(ValueLayout.JAVA_LONG, 16, handleType);
         return properties;
     }
 

@@ -33,10 +33,10 @@ record MulticastChoice(Support support, long granularityBytes) {
     private record Answer(String reason, String uuid, long granularityBytes) {}
 
     /** Compares what the ranks' devices, drivers and settings allow. Collective. */
-    static MulticastChoice among(Agreement agreement, CudaDevice device) {
+    static MulticastChoice among(Agreement agreement, CudaDevice device, int handleType) {
         int worldSize = agreement.group().worldSize();
         List<Answer> answers = agreement.step("comparing multicast", () -> {
-            Answer own = own(device, worldSize);
+            Answer own = own(device, worldSize, handleType);
             return Wire.write(out -> {
                 out.writeUTF(own.reason());
                 out.writeUTF(own.uuid());
@@ -65,7 +65,7 @@ record MulticastChoice(Support support, long granularityBytes) {
         return new MulticastChoice(new Support.No(reason), 1);
     }
 
-    private static Answer own(CudaDevice device, int worldSize) {
+    private static Answer own(CudaDevice device, int worldSize, int handleType) {
         Optional<String> reason = switchedOff(System.getenv(), System.getProperty(PROPERTY)).or(() -> lacking(device));
         if (reason.isPresent()) {
             return new Answer(reason.get(), device.uuid(), 1);
@@ -73,7 +73,8 @@ record MulticastChoice(Support support, long granularityBytes) {
         try (Arena arena = Arena.ofConfined(); CudaDevice.Current current = device.makeCurrent()) {
             MemorySegment granularity = arena.allocate(ValueLayout.JAVA_LONG);
             CudaDriver.multicastGetGranularity(granularity,
-                    CudaStructures.multicastProperties(arena, worldSize, CudaBackend.granularityOf(device)), CudaStructures.RECOMMENDED,
+                    CudaStructures.multicastProperties(arena, worldSize, CudaBackend.granularityOf(device), handleType),
+                    CudaStructures.RECOMMENDED,
                     "asking for the granularity of multicast");
             return new Answer("", device.uuid(), granularity.get(ValueLayout.JAVA_LONG, 0));
         } catch (NativeCallException e) {

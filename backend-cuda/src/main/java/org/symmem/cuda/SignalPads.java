@@ -10,8 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
-import org.symmem.linux.Descriptor;
-import org.symmem.rendezvous.DescriptorExchange;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Closers;
 import org.symmem.spi.Wire;
@@ -39,6 +37,7 @@ final class SignalPads implements AutoCloseable {
     private final CudaDevice device;
     private final int worldSize;
     private final long granularityBytes;
+    private final int handleType;
     private final List<Pool> pools = new ArrayList<>();
     private final Map<PeerPool, Long> peerPools = new HashMap<>();
     private final TreeMap<Long, Use> uses = new TreeMap<>();
@@ -127,38 +126,34 @@ final class SignalPads implements AutoCloseable {
         }
     }
 
-    private SignalPads(CudaDevice device, int worldSize, long granularityBytes) {
+    private SignalPads(CudaDevice device, int worldSize, long granularityBytes, int handleType) {
+        this.handleType = handleType;
         this.device = device;
         this.worldSize = worldSize;
         this.granularityBytes = granularityBytes;
     }
 
     /** Makes the first pool and hands it to the peers. Collective. */
-    static SignalPads open(Agreement agreement, DescriptorExchange exchange, CudaDevice device, long granularityBytes) {
+    static SignalPads open(Agreement agreement, HandleExchange handles, CudaDevice device, long granularityBytes) {
         int rank = agreement.group().rank();
-        SignalPads pads = new SignalPads(device, agreement.group().worldSize(), granularityBytes);
-        try (Closers exported = new Closers()) {
+        SignalPads pads = new SignalPads(device, agreement.group().worldSize(), granularityBytes, handles.handleType());
+        try {
             agreement.check("making memory for signal pads", () -> {
                 try (CudaDevice.Current current = device.makeCurrent()) {
                     pads.newPool(granularityBytes);
                 }
             });
             Pool own = pads.pools.getFirst();
-            exchange.exchange(agreement, "sharing memory for signal pads", () -> {
-                try (CudaDevice.Current current = device.makeCurrent()) {
-                    return List.of(exported.add(own.memory().export("exporting memory for signal pads")));
-                }
-            }, Wire.write(own.note()::write), received -> {
-                try (CudaDevice.Current current = device.makeCurrent()) {
-                    for (int peer = 0; peer < received.size(); peer++) {
-                        if (peer != rank) {
-                            PoolNote note = Wire.read(received.get(peer).note(), PoolNote::read);
-                            pads.peerPools.put(new PeerPool(peer, note.index()),
-                                    pads.map(peer, note, received.get(peer).descriptors(), pads.closers));
+            handles.exchange(agreement, "sharing memory for signal pads", () -> List.of(own.memory()), Wire.write(own.note()::write),
+                    received -> {
+                        for (int peer = 0; peer < received.size(); peer++) {
+                            if (peer != rank) {
+                                PoolNote note = Wire.read(received.get(peer).note(), PoolNote::read);
+                                pads.peerPools.put(new PeerPool(peer, note.index()),
+                                        pads.map(peer, note, 0, received.get(peer), pads.closers));
+                            }
                         }
-                    }
-                }
-            });
+                    });
             own.shared = true;
             return pads;
         } catch (Throwable e) {
@@ -169,11 +164,11 @@ final class SignalPads implements AutoCloseable {
         }
     }
 
-    /** Maps a peer's pool, whose descriptor is the last. {@return where} */
-    long map(int peer, PoolNote pool, List<Descriptor> descriptors, Closers mapped) {
+    /** Maps a peer's pool, which is one of the memories that it gave. {@return where} */
+    long map(int peer, PoolNote pool, int index, HandleExchange.Received received, Closers mapped) {
         PhysicalMemory memory = mapped.add(pool.process().equals(PROCESS)
                 ? PhysicalMemory.behind(pool.address(), pool.bytes(), "sharing the signal pads of rank " + peer + " in this process")
-                : PhysicalMemory.imported(descriptors.getLast().fd(), pool.bytes(), "importing the signal pads of rank " + peer));
+                : received.memory(index, pool.bytes(), "importing the signal pads of rank " + peer));
         AddressRange addresses = mapped.add(AddressRange.reserve(pool.bytes(), "reserving addresses for the signal pads of rank " + peer));
         addresses.map(0, memory, pool.bytes(), device, "mapping the signal pads of rank " + peer);
         return addresses.address();
@@ -192,7 +187,7 @@ final class SignalPads implements AutoCloseable {
         long sizeBytes = CudaAllocation.roundUp(leastBytes, granularityBytes);
         Closers begun = new Closers();
         try {
-            PhysicalMemory memory = begun.add(PhysicalMemory.create(device, sizeBytes, "allocating memory for signal pads"));
+            PhysicalMemory memory = begun.add(PhysicalMemory.create(device, sizeBytes, handleType, "allocating memory for signal pads"));
             AddressRange range = begun.add(AddressRange.reserve(sizeBytes, "reserving addresses for signal pads"));
             range.map(0, memory, sizeBytes, device, "mapping the own signal pads");
             Pool pool = new Pool(pools.size(), memory, range.address());

@@ -8,8 +8,6 @@ import org.symmem.tck.TckSettings;
 class MulticastTck extends BackendTck {
     @Override
     protected TckSettings settings() {
-        return TckSettings.forBackend("cuda")
-                .withRanks(4)
-                .withEnvironment(Map.of("SYMMEM_EMULATION_DEVICES", "4", "SYMMEM_EMULATION_MULTICAST", "1"));
+        return EmulatedDriver.settings(4, 4, Map.of("MULTICAST", "1"));
     }
 }

@@ -8,6 +8,6 @@ import org.symmem.tck.TckSettings;
 class SharedDeviceTck extends BackendTck {
     @Override
     protected TckSettings settings() {
-        return TckSettings.forBackend("cuda").withEnvironment(Map.of("SYMMEM_EMULATION_DEVICES", "1"));
+        return EmulatedDriver.settings(2, 1, Map.of());
     }
 }

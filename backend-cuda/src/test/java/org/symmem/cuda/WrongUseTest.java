@@ -98,8 +98,7 @@ class WrongUseTest {
 
     private static PhysicalMemory withoutHandleTypes(CudaDevice device, long size, Arena arena) {
         MemorySegment handle = arena.allocate(ValueLayout.JAVA_LONG);
-        MemorySegment properties = CudaStructures.allocationProperties(arena, device.device());
-        properties.set(ValueLayout.JAVA_INT, 4, 0);
+        MemorySegment properties = CudaStructures.allocationProperties(arena, device.device(), 0);
         CudaDriver.memCreate(handle, size, properties, 0, "test");
         return new PhysicalMemory(handle.get(ValueLayout.JAVA_LONG, 0), size);
     }
