@@ -1,5 +1,6 @@
 package org.symmem;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -137,24 +138,27 @@ public final class TensorView {
     }
 
     /**
-     * Reads one element. Needs {@link Capability#HOST_ACCESS}.
+     * Reads one element: by the CPU where it reaches the memory, else by a copy, which blocks and is slow for many elements.
      *
      * @param index the position, outermost first
      * @return its value, rounded for 64-bit integers beyond 2<sup>53</sup>
      */
     public double get(long... index) {
         long at = elementOffset(index);
-        MemorySegment segment = segment();
+        MemorySegment element = reachable(at);
+        if (!isHostAccessible()) {
+            tensor.blocking().copy(Memory.of(element), 0, memory, offsetBytes + at, dataType.sizeBytes());
+        }
         return dataType.fromBits(switch (dataType.sizeBytes()) {
-            case 1 -> segment.get(ValueLayout.JAVA_BYTE, at);
-            case 2 -> segment.get(ValueLayout.JAVA_SHORT_UNALIGNED, at);
-            case 4 -> segment.get(ValueLayout.JAVA_INT_UNALIGNED, at);
-            default -> segment.get(ValueLayout.JAVA_LONG_UNALIGNED, at);
+            case 1 -> element.get(ValueLayout.JAVA_BYTE, 0);
+            case 2 -> element.get(ValueLayout.JAVA_SHORT_UNALIGNED, 0);
+            case 4 -> element.get(ValueLayout.JAVA_INT_UNALIGNED, 0);
+            default -> element.get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
         });
     }
 
     /**
-     * Writes one element. Needs {@link Capability#HOST_ACCESS}.
+     * Writes one element: by the CPU where it reaches the memory, else by a copy, which blocks and is slow for many elements.
      *
      * @param value as {@link DataType#toBits} takes it
      * @param index the position, outermost first
@@ -162,13 +166,22 @@ public final class TensorView {
     public void set(double value, long... index) {
         long at = elementOffset(index);
         long bits = dataType.toBits(value);
-        MemorySegment segment = segment();
+        MemorySegment element = reachable(at);
         switch (dataType.sizeBytes()) {
-            case 1 -> segment.set(ValueLayout.JAVA_BYTE, at, (byte) bits);
-            case 2 -> segment.set(ValueLayout.JAVA_SHORT_UNALIGNED, at, (short) bits);
-            case 4 -> segment.set(ValueLayout.JAVA_INT_UNALIGNED, at, (int) bits);
-            default -> segment.set(ValueLayout.JAVA_LONG_UNALIGNED, at, bits);
+            case 1 -> element.set(ValueLayout.JAVA_BYTE, 0, (byte) bits);
+            case 2 -> element.set(ValueLayout.JAVA_SHORT_UNALIGNED, 0, (short) bits);
+            case 4 -> element.set(ValueLayout.JAVA_INT_UNALIGNED, 0, (int) bits);
+            default -> element.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, bits);
         }
+        if (!isHostAccessible()) {
+            tensor.blocking().copy(memory, offsetBytes + at, Memory.of(element), 0, dataType.sizeBytes());
+        }
+    }
+
+    /** {@return one element's memory where the CPU reaches it, else memory of its size that does not move} */
+    private MemorySegment reachable(long at) {
+        return isHostAccessible() ? memory.segment().orElseThrow().asSlice(offsetBytes + at, dataType.sizeBytes())
+                : Arena.ofAuto().allocate(dataType.sizeBytes(), dataType.sizeBytes());
     }
 
     /** Sets every element to a value, as {@link DataType#toBits} takes it. Blocks until done. */

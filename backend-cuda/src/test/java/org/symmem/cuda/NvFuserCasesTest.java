@@ -36,7 +36,12 @@ class NvFuserCasesTest {
                 rank.meet();
                 for (int peer = 0; peer < rank.worldSize(); peer++) {
                     checkAll(rank, tensor.remote(peer), peer + 100f);
+                    rank.checkEqual(peer + 100.0, tensor.remote(peer).get(255, 511), "one element");
                 }
+                rank.meet();
+                tensor.remote(rank.next()).set(0.5, 3, 4);
+                rank.meet();
+                rank.checkEqual(0.5, tensor.local().get(3, 4), "an element that a peer has set");
                 rank.meet();
             }
         });
