@@ -1,5 +1,6 @@
 package org.symmem.nvshmem;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.DirectoryStream;
@@ -30,13 +31,18 @@ final class LibraryFile {
         for (String variable : List.of("VIRTUAL_ENV", "CONDA_PREFIX")) {
             Optional.ofNullable(System.getenv(variable)).ifPresent(home -> folders.addAll(wheelsBelow(Path.of(home, "lib"))));
         }
+        // An environment that is in use without its variables: its python3 comes first on the PATH.
+        Stream.of(Optional.ofNullable(System.getenv("PATH")).orElse("").split(File.pathSeparator))
+                .map(Path::of)
+                .filter(bin -> bin.isAbsolute() && Files.isExecutable(bin.resolve("python3")))
+                .forEach(bin -> folders.addAll(wheelsBelow(bin.resolveSibling("lib"))));
         folders.addAll(wheelsBelow(Path.of(System.getProperty("user.home"), ".local", "lib")));
         folders.addAll(wheelsBelow(Path.of("/usr/local/lib")));
         folders.addAll(wheelsBelow(Path.of("/usr/lib")));
         folders.addAll(inside(Path.of("/usr/lib/" + System.getProperty("os.arch").replace("amd64", "x86_64") + "-linux-gnu/nvshmem"), "*"));
         folders.add(Path.of("/usr/local/nvshmem/lib"));
         folders.add(Path.of("/opt/nvidia/nvshmem/lib"));
-        return folders.stream().map(folder -> folder.resolve(NAME)).filter(Files::exists).toList();
+        return folders.stream().map(folder -> folder.resolve(NAME)).filter(Files::exists).distinct().toList();
     }
 
     /** {@return the folders of the library in Python's packages below a folder} */
