@@ -53,7 +53,8 @@ final class LibraryFile {
                 .toList();
     }
 
-    private static List<Path> inside(Path folder, String pattern) {
+    /** {@return the entries of a folder whose names match, in order; none if it cannot be read} */
+    static List<Path> inside(Path folder, String pattern) {
         List<Path> found = new ArrayList<>();
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder, pattern)) {
             entries.forEach(found::add);

@@ -113,25 +113,29 @@ final class NvshmemLibrary {
         return version / 10_000 + "." + version / 100 % 100 + "." + version % 100;
     }
 
-    /** {@return the plugin that the library is to load: the user's, the one beside the library, or the loader's choice} */
+    /** {@return the plugin that the library is to load: the user's, one beside the library, or the loader's choice} */
     private static Optional<String> plugin(String library) {
         String set = System.getenv(PLUGIN_VARIABLE);
         if (set != null) {
             return set.contains("/") && !Files.exists(Path.of(set)) ? Optional.empty() : Optional.of(set);
         }
-        Path file = Path.of(library).toAbsolutePath();
-        Path beside = file.resolveSibling(LibraryFile.PLUGIN);
-        if (Files.exists(beside)) {
-            return Optional.of(beside.toString());
-        }
+        return pluginBeside(Path.of(library).toAbsolutePath()).or(NvshmemLibrary::pluginOfTheLoader);
+    }
+
+    private static Optional<String> pluginBeside(Path library) {
+        List<Path> folders = new ArrayList<>(List.of(library.getParent()));
         try {
-            Path behindLinks = file.toRealPath().resolveSibling(LibraryFile.PLUGIN);
-            if (Files.exists(behindLinks)) {
-                return Optional.of(behindLinks.toString());
-            }
+            folders.add(library.toRealPath().getParent());
         } catch (java.io.IOException e) {
             // Loaded under a name that is gone: only the loader can know.
         }
+        return folders.stream()
+                .flatMap(folder -> LibraryFile.inside(folder, LibraryFile.PLUGIN + "*").stream())
+                .findFirst()
+                .map(Path::toString);
+    }
+
+    private static Optional<String> pluginOfTheLoader() {
         try (Arena arena = Arena.ofConfined()) {
             SymbolLookup.libraryLookup(LibraryFile.PLUGIN, arena);
             return Optional.of(LibraryFile.PLUGIN);
