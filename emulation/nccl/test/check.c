@@ -126,20 +126,36 @@ static void the_space_ends(int rank, struct unique_id id) {
     }
 }
 
-static void a_dead_peer_ends_the_wait(int rank, struct unique_id id) {
+static int staying_away[2];
+
+/* From a collective call, but alive, so that the other rank stays inside it, until that one says that it is done. */
+static void stay_away(void) {
+    char byte;
+    CHECK(read(staying_away[0], &byte, 1) == 1);
+}
+
+static void *aborts_once_inside(void *comm) {
+    while (emu_calls("cuMemExportToShareableHandle") == 0) {
+        usleep(100);
+    }
+    CHECK(ncclCommAbort(comm) == NCCL_OK);
+    return NULL;
+}
+
+static void an_abort_ends_the_wait(int rank, struct unique_id id) {
     struct comm *comm = joined(rank, rank, id);
     void *buffer;
     struct window *window;
     if (rank == 1) {
-        _exit(0);
+        stay_away();
+        return;
     }
     CHECK(ncclMemAlloc(&buffer, SIZE) == NCCL_OK);
-    /* The parent has to collect the process before it is gone: here it is a zombie, so the wait is ended by aborting. */
     pthread_t thread;
-    void *(*abort_it)(void *) = (void *(*)(void *))(void *)ncclCommAbort;
-    CHECK(pthread_create(&thread, NULL, abort_it, comm) == 0);
-    CHECK(ncclCommWindowRegister(comm, buffer, SIZE, &window, WINDOW_SYMMETRIC) != NCCL_OK);
-    _exit(0);
+    CHECK(pthread_create(&thread, NULL, aborts_once_inside, comm) == 0);
+    CHECK(ncclCommWindowRegister(comm, buffer, SIZE, &window, WINDOW_SYMMETRIC) == NCCL_INTERNAL_ERROR);
+    pthread_join(thread, NULL);
+    CHECK(write(staying_away[1], "e", 1) == 1);
 }
 
 static void *registers(void *comm) {
@@ -151,19 +167,15 @@ static void *registers(void *comm) {
     return NULL;
 }
 
-static int end_of_threads[2];
-
 static void ended_well(int signal_number) {
     (void)signal_number;
-    _exit(write(end_of_threads[1], "e", 1) != 1);
+    _exit(write(staying_away[1], "e", 1) != 1);
 }
 
 static void two_threads_end_the_process(int rank, struct unique_id id) {
     struct comm *comm = joined(rank, rank, id);
     if (rank == 1) {
-        /* Stays away from the registration, but alive, so that the first thread is inside when the second comes. */
-        char byte;
-        CHECK(read(end_of_threads[0], &byte, 1) == 1);
+        stay_away();
         return;
     }
     CHECK(freopen("/dev/null", "w", stderr) != NULL);
@@ -194,12 +206,12 @@ int main(void) {
         {"one device is refused", one_device_is_refused},
         {"one device is allowed from 2.30 on", one_device_is_allowed_from_2_30},
         {"the space ends", the_space_ends},
-        {"an abort ends the wait", a_dead_peer_ends_the_wait},
+        {"an abort ends the wait", an_abort_ends_the_wait},
         {"two threads end the process", two_threads_end_the_process},
         {"failures come on demand", failures_come_on_demand},
     };
     setenv("SYMMEM_EMULATION_DEVICES", "2", 1);
-    CHECK(pipe(end_of_threads) == 0);
+    CHECK(pipe(staying_away) == 0);
     alarm(60);
     int failed = 0;
     for (size_t i = 0; i < sizeof TESTS / sizeof TESTS[0]; i++) {
