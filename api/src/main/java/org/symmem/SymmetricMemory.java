@@ -4,6 +4,7 @@ import java.lang.System.Logger.Level;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -292,7 +293,8 @@ public final class SymmetricMemory implements AutoCloseable {
         closed = true;
         try (Closers closers = new Closers()) {
             closers.add(backend);
-            for (SymmetricTensor.Resources tensor : tensors) {
+            // Where closing is collective all ranks must close in one order.
+            for (SymmetricTensor.Resources tensor : tensors.stream().sorted(Comparator.comparingLong(one -> one.ordinal)).toList()) {
                 LOG.log(Level.WARNING, "closing " + tensor.name + ", which was left open" + allocatedAt(tensor.allocationSite),
                         tensor.allocationSite);
                 closers.add(() -> tensor.close(group.timeout()));
@@ -319,7 +321,7 @@ public final class SymmetricMemory implements AutoCloseable {
         }
         Allocation allocation = allocator.allocate(description.sizeBytes(), pad);
         Throwable site = Boolean.getBoolean("symmem.debug") ? new Throwable("allocated here") : null;
-        var resources = new SymmetricTensor.Resources(name, allocation, site);
+        var resources = new SymmetricTensor.Resources(name, description.ordinal(), allocation, site);
         tensors.add(resources);
         SymmetricTensor tensor = new SymmetricTensor(this, description, resources);
         LEAKS.register(tensor, () -> reportIfForgotten(resources));

@@ -42,14 +42,16 @@ public final class SymmetricTensor implements AutoCloseable {
     /** What must be closed, apart from the tensor, so that a forgotten tensor can be noticed. */
     static final class Resources {
         final String name;
+        final long ordinal;
         final @Nullable Throwable allocationSite;
         private final Allocation allocation;
         private final Set<Stream> streams = ConcurrentHashMap.newKeySet();
         private volatile @Nullable PeerMapping mapping;
         private volatile boolean closed;
 
-        Resources(String name, Allocation allocation, @Nullable Throwable allocationSite) {
+        Resources(String name, long ordinal, Allocation allocation, @Nullable Throwable allocationSite) {
             this.name = name;
+            this.ordinal = ordinal;
             this.allocation = allocation;
             this.allocationSite = allocationSite;
         }

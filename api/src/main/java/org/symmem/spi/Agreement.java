@@ -61,7 +61,7 @@ public final class Agreement {
         return group;
     }
 
-    /** {@return what is being done and to what, in words} */
+    /** {@return what is being done and to what, in this rank's words} For errors: ranks name what it is done to differently. */
     public String operation() {
         return operation + ", " + subject;
     }

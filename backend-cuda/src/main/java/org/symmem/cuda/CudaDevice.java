@@ -157,6 +157,15 @@ public final class CudaDevice implements AutoCloseable {
         }
     }
 
+    /** {@return free memory, in bytes} */
+    public long freeBytes() {
+        try (Arena arena = Arena.ofConfined(); Current current = makeCurrent()) {
+            MemorySegment free = arena.allocate(ValueLayout.JAVA_LONG);
+            CudaDriver.memGetInfo(free, arena.allocate(ValueLayout.JAVA_LONG), "asking for free memory");
+            return free.get(ValueLayout.JAVA_LONG, 0);
+        }
+    }
+
     @Override
     public void close() {
         CudaDriver.devicePrimaryCtxRelease(device, "closing device " + ordinal);

@@ -104,7 +104,7 @@ public final class CudaEngine implements AutoCloseable {
      * Waits for what this engine has on its way: signals of threads, and copies that were given up because of an error. Comes before
      * memory is unmapped; nothing of it waits for a peer.
      */
-    void quiesce() {
+    public void quiesce() {
         try {
             finish();
         } catch (NativeCallException e) {

@@ -311,6 +311,28 @@ public final class LibC {
         }
     }
 
+    // ---- processes ----
+
+    /**
+     * Sends a signal to a process.
+     *
+     * @param number as in signal(7)
+     * @return whether there was such a process
+     */
+    public static boolean kill(long pid, int number, String purpose) {
+        try {
+            MemorySegment state = STATE.get();
+            int result = (int) Kill.HANDLE.invokeExact(state, (int) pid, number);
+            if (result < 0 && (int) ERRNO.get(state, 0L) == Errno.ESRCH) {
+                return false;
+            }
+            checked(result, "kill", state, purpose);
+            return true;
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
     private static int unlessBlocked(int result, String call, MemorySegment state, String purpose) {
         int errno = result < 0 ? (int) ERRNO.get(state, 0L) : 0;
         return errno == Errno.EAGAIN || errno == Errno.EINTR ? -1 : checked(result, call, state, purpose);
@@ -534,6 +556,10 @@ public final class LibC {
 
     private static final class Geteuid {
         static final MethodHandle HANDLE = function("geteuid", FunctionDescriptor.of(JAVA_INT));
+    }
+
+    private static final class Kill {
+        static final MethodHandle HANDLE = function("kill", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     }
 
     private static final class Syscall3 {

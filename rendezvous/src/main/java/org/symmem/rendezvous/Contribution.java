@@ -53,7 +53,10 @@ record Contribution(String step, int worldSize, List<Integer> missed, byte[] byt
             for (int left = in.readInt(); left > 0; left--) {
                 missed.add(in.readInt());
             }
-            return new Contribution(step, worldSize, missed, in.readAllBytes());
+            // All that is left is known here; readAllBytes would take kilobytes for each of many short messages.
+            byte[] bytes = new byte[in.available()];
+            in.readFully(bytes);
+            return new Contribution(step, worldSize, missed, bytes);
         });
     }
 

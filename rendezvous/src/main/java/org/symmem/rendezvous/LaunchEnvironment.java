@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.stream.Collectors;
 import org.symmem.ErrorCode;
 import org.symmem.SymmetricMemoryException;
 
@@ -25,13 +26,20 @@ record LaunchEnvironment(int rank, int worldSize, int localRank, Optional<Addres
     /** Far above any number of ranks; what is above it is a mistake. */
     private static final int GREATEST_WORLD = 1 << 20;
 
-    /** The names by which one kind of launcher says the same three things. */
-    private record Names(String launcher, String rank, String worldSize, String localRank) {}
+    /**
+     * The names by which one kind of launcher says the same things.
+     *
+     * @param job what tells its jobs apart: the values of those that are set, together
+     */
+    private record Names(String launcher, String rank, String worldSize, String localRank, List<String> job) {}
 
-    private static final Names PLAIN = new Names("torchrun or the user", "RANK", "WORLD_SIZE", "LOCAL_RANK");
+    private static final Names PLAIN = new Names("torchrun or the user", "RANK", "WORLD_SIZE", "LOCAL_RANK",
+            List.of("TORCHELASTIC_RUN_ID"));
     private static final List<Names> LAUNCHERS = List.of(PLAIN,
-            new Names("mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
-            new Names("srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"));
+            new Names("mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+                    List.of("PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid")),
+            // Steps of one allocation are jobs of their own.
+            new Names("srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", List.of("SLURM_JOB_ID", "SLURM_STEP_ID")));
 
     static LaunchEnvironment of(Map<String, String> variables) {
         Names names = namesOf(variables);
@@ -46,11 +54,11 @@ record LaunchEnvironment(int rank, int worldSize, int localRank, Optional<Addres
         int localRank = variables.containsKey(names.localRank())
                 ? number(variables, names.localRank(), names.launcher(), 0, worldSize - 1, why)
                 : rank;
-        String run = variables.getOrDefault("TORCHELASTIC_RUN_ID", variables.getOrDefault("SLURM_JOB_ID", "job"));
+        String run = names.job().stream().filter(variables::containsKey).map(variables::get).collect(Collectors.joining("."));
         String restart = variables.getOrDefault("TORCHELASTIC_RESTART_COUNT", "0");
         boolean agentStore = variables.getOrDefault("TORCHELASTIC_USE_AGENT_STORE", "").equalsIgnoreCase("true");
         return new LaunchEnvironment(rank, worldSize, localRank, address(variables, worldSize), agentStore,
-                "symmem/" + run + "/" + restart);
+                "symmem/" + (run.isEmpty() ? "job" : run) + "/" + restart);
     }
 
     private static Names namesOf(Map<String, String> variables) {

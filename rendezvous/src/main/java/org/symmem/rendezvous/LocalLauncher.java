@@ -22,8 +22,11 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.symmem.linux.LibC;
 
 /**
  * Starts the ranks of one job on this host and sees them through: each gets the variables that torchrun would set, the launcher
@@ -47,6 +50,7 @@ public final class LocalLauncher {
     private final Map<String, String> environment;
     private final Listener listener;
     private final boolean anyProgram;
+    private volatile @Nullable JobMark current;
 
     /** Hears what the ranks print. Called by several threads. */
     @FunctionalInterface
@@ -65,7 +69,7 @@ public final class LocalLauncher {
      * @param failedRank the first rank that failed, if one did
      * @param pid        its process, or 0
      * @param exitCode   its exit code, 128 and the signal's number if a signal ended it; 0 if no rank failed
-     * @param lastLines  the last lines that it printed
+     * @param lastLines  the last lines that it printed: 20 at most of the standard output, then 20 at most of the standard error
      */
     public record Outcome(OptionalInt failedRank, long pid, int exitCode, List<String> lastLines) {
         private static boolean isSignal(int exitCode) {
@@ -135,11 +139,39 @@ public final class LocalLauncher {
         });
     }
 
-    private record RankProcess(int rank, Process process, Deque<String> lastLines, List<Thread> pumps) {
+    /**
+     * Sends a signal to the ranks of the running job and to the processes that they started. Local, any thread; does nothing while no
+     * job runs.
+     *
+     * @param number as in signal(7)
+     */
+    public void signal(int number) {
+        JobMark job = current;
+        if (job != null) {
+            job.processes().forEach(process -> LibC.kill(process.pid(), number, "forwarding a signal to a rank"));
+        }
+    }
+
+    private record RankProcess(int rank, Process process, List<LastLines> output, List<Thread> pumps) {
         Outcome outcome() {
-            synchronized (lastLines) {
-                return new Outcome(OptionalInt.of(rank), process.pid(), process.exitValue(), List.copyOf(lastLines));
+            return new Outcome(OptionalInt.of(rank), process.pid(), process.exitValue(),
+                    output.stream().flatMap(stream -> stream.get().stream()).toList());
+        }
+    }
+
+    /** What came last from one stream: two streams are read by two threads, and much of one must not push out the reason in the other. */
+    private static final class LastLines {
+        private final Deque<String> lines = new ArrayDeque<>();
+
+        synchronized void add(String line) {
+            if (lines.size() == LAST_LINES) {
+                lines.removeFirst();
             }
+            lines.addLast(line);
+        }
+
+        synchronized List<String> get() {
+            return List.copyOf(lines);
         }
     }
 
@@ -154,25 +186,28 @@ public final class LocalLauncher {
     public Outcome run(Function<Integer, List<String>> command) throws IOException, InterruptedException {
         List<RankProcess> started = new ArrayList<>();
         AtomicBoolean ending = new AtomicBoolean();
+        JobMark job = JobMark.unique();
         Thread atExit = new Thread(() -> {
             ending.set(true);
-            end(started);
+            end(started, job);
         });
         Runtime.getRuntime().addShutdownHook(atExit);
+        current = job;
         try (TcpStoreServer store = TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                StoreLimits.defaults())) {
+                StoreLimits.defaults(), token())) {
             for (int rank = 0; rank < ranks; rank++) {
                 List<String> ofRank = command.apply(rank);
                 synchronized (started) {
                     if (ending.get()) {
                         throw new InterruptedException("this process is ending");
                     }
-                    started.add(start(rank, ofRank, store.port()));
+                    started.add(start(rank, ofRank, store.port(), job));
                 }
             }
-            return seeThrough(started);
+            return seeThrough(started, job);
         } finally {
-            end(started);
+            end(started, job);
+            current = null;
             try {
                 Runtime.getRuntime().removeShutdownHook(atExit);
             } catch (IllegalStateException e) {
@@ -181,7 +216,12 @@ public final class LocalLauncher {
         }
     }
 
-    private RankProcess start(int rank, List<String> command, int storePort) throws IOException {
+    /** The ranks have the token from the same variables. */
+    private Optional<StoreToken> token() {
+        return StoreToken.of(environment).or(() -> StoreToken.of(System.getenv()));
+    }
+
+    private RankProcess start(int rank, List<String> command, int storePort, JobMark job) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(anyProgram ? endedByTheKernel(command) : command);
         if (anyProgram) {
             builder.redirectInput(new File("/dev/null"));
@@ -192,13 +232,12 @@ public final class LocalLauncher {
                 "LOCAL_WORLD_SIZE", Integer.toString(ranks),
                 "MASTER_ADDR", "127.0.0.1", "MASTER_PORT", Integer.toString(storePort)));
         // PyTorch asks for the count of restarts as soon as it is told that an agent serves the store.
-        variables.putAll(Map.of("TORCHELASTIC_USE_AGENT_STORE", "True", "TORCHELASTIC_RESTART_COUNT", "0", "TORCHELASTIC_RUN_ID",
-                "local-" + ProcessHandle.current().pid()));
+        variables.putAll(Map.of("TORCHELASTIC_USE_AGENT_STORE", "True", "TORCHELASTIC_RESTART_COUNT", "0", JobMark.VARIABLE, job.value()));
         Process process = builder.start();
-        Deque<String> lastLines = new ArrayDeque<>();
-        List<Thread> pumps = List.of(pump(rank, process.getInputStream(), false, lastLines),
-                pump(rank, process.getErrorStream(), true, lastLines));
-        return new RankProcess(rank, process, lastLines, pumps);
+        LastLines out = new LastLines();
+        LastLines err = new LastLines();
+        List<Thread> pumps = List.of(pump(rank, process.getInputStream(), false, out), pump(rank, process.getErrorStream(), true, err));
+        return new RankProcess(rank, process, List.of(out, err), pumps);
     }
 
     /** The signal comes when the thread that started the process ends, which is the one that waits for it. */
@@ -212,7 +251,7 @@ public final class LocalLauncher {
         return wrapped;
     }
 
-    private Thread pump(int rank, InputStream stream, boolean isError, Deque<String> lastLines) {
+    private Thread pump(int rank, InputStream stream, boolean isError, LastLines lastLines) {
         // Platform threads: each blocks in a read for as long as the rank lives.
         return Thread.ofPlatform().daemon().name("symmem-output-" + rank).start(() -> {
             try (stream) {
@@ -234,19 +273,14 @@ public final class LocalLauncher {
         });
     }
 
-    private void hear(int rank, ByteArrayOutputStream bytes, boolean isError, Deque<String> lastLines) {
+    private void hear(int rank, ByteArrayOutputStream bytes, boolean isError, LastLines lastLines) {
         String line = bytes.toString(StandardCharsets.UTF_8);
         bytes.reset();
-        synchronized (lastLines) {
-            if (lastLines.size() == LAST_LINES) {
-                lastLines.removeFirst();
-            }
-            lastLines.addLast(line);
-        }
+        lastLines.add(line);
         listener.line(rank, line, isError);
     }
 
-    private static Outcome seeThrough(List<RankProcess> started) throws InterruptedException {
+    private static Outcome seeThrough(List<RankProcess> started, JobMark job) throws InterruptedException {
         CompletableFuture<RankProcess> firstFailure = new CompletableFuture<>();
         List<CompletableFuture<?>> ends = new ArrayList<>();
         for (RankProcess rank : started) {
@@ -272,18 +306,18 @@ public final class LocalLauncher {
         Optional<RankProcess> killed = started.stream()
                 .filter(rank -> !rank.process().isAlive() && Outcome.isSignal(rank.process().exitValue()))
                 .findFirst();
-        end(started);
+        end(started, job);
         RankProcess failed = firstFailure.getNow(null);
         return failed == null ? new Outcome(OptionalInt.empty(), 0, 0, List.of()) : killed.orElse(failed).outcome();
     }
 
-    /** Ends what still runs, children of ranks too, first politely. */
-    private static void end(List<RankProcess> started) {
+    /** Ends what still runs, processes that ranks started too, first politely. */
+    private static void end(List<RankProcess> started, JobMark job) {
         List<RankProcess> ranks;
         synchronized (started) {
             ranks = List.copyOf(started);
         }
-        List<ProcessHandle> running = new ArrayList<>(alive(ranks));
+        List<ProcessHandle> running = new ArrayList<>(alive(ranks, job));
         running.forEach(ProcessHandle::destroy);
         long deadline = System.nanoTime() + GRACE.toNanos();
         boolean interrupted = Thread.interrupted();
@@ -297,8 +331,15 @@ public final class LocalLauncher {
                 deadline = System.nanoTime();
             }
         }
-        running.addAll(alive(ranks));
+        running.addAll(alive(ranks, job));
         running.forEach(ProcessHandle::destroyForcibly);
+        // One may have started another while it was being killed.
+        List<ProcessHandle> more = job.processes();
+        for (int tries = 0; !more.isEmpty() && tries < 100; tries++) {
+            more.forEach(ProcessHandle::destroyForcibly);
+            LockSupport.parkNanos(1_000_000);
+            more = job.processes();
+        }
         try {
             for (RankProcess rank : ranks) {
                 rank.process().waitFor(GRACE.toMillis(), TimeUnit.MILLISECONDS);
@@ -315,10 +356,9 @@ public final class LocalLauncher {
         }
     }
 
-    private static List<ProcessHandle> alive(List<RankProcess> ranks) {
-        return ranks.stream()
-                .flatMap(rank -> Stream.concat(rank.process().descendants(), Stream.of(rank.process().toHandle())))
-                .filter(ProcessHandle::isAlive)
-                .toList();
+    private static List<ProcessHandle> alive(List<RankProcess> ranks, JobMark job) {
+        Stream<ProcessHandle> ofRanks = ranks.stream()
+                .flatMap(rank -> Stream.concat(rank.process().descendants(), Stream.of(rank.process().toHandle())));
+        return Stream.concat(ofRanks, job.processes().stream()).distinct().filter(ProcessHandle::isAlive).toList();
     }
 }

@@ -2,10 +2,14 @@ package org.symmem.rendezvous;
 
 import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.symmem.ErrorCode;
 import org.symmem.KeyValueStore;
 import org.symmem.ProcessGroup;
 import org.symmem.SymmetricMemoryException;
@@ -17,6 +21,8 @@ public final class ProcessGroups {
 
     /** How long rank 0 goes on serving the store for ranks that have not said that they go; less if its timeout is shorter. */
     private static final Duration FAREWELL = Duration.ofSeconds(10);
+    /** Whose store it is, where rank 0 serves it. */
+    private static final String JOB_KEY = "symmem/job";
     private static final AtomicInteger WORLDS_OF_ONE = new AtomicInteger();
     /** How many world groups each rank of this process has joined by an agent's store. */
     private static final Map<String, Integer> WORLDS = new ConcurrentHashMap<>();
@@ -40,15 +46,19 @@ public final class ProcessGroups {
             return StoreProcessGroup.of(launch.keyPrefix(), 0, 1, launch.localRank(), timeout, new InMemoryStore(), () -> {});
         }
         LaunchEnvironment.Address address = launch.store().get();
+        Optional<StoreToken> token = StoreToken.of(variables);
         boolean serves = launch.rank() == 0 && !launch.agentStore();
         Closers closers = new Closers();
         try {
             if (serves) {
                 String listen = Settings.value(Settings.LISTEN_PROPERTY, Settings.LISTEN_VARIABLE, variables).orElse(address.host());
-                closers.add(TcpStoreServer.start(new InetSocketAddress(listen, address.port()), StoreLimits.defaults()));
+                closers.add(TcpStoreServer.start(new InetSocketAddress(listen, address.port()), StoreLimits.defaults(), token));
             }
-            TcpStore store = closers.add(TcpStore.connect(address.host(), address.port(), timeout));
+            TcpStore store = closers.add(TcpStore.connect(address.host(), address.port(), timeout, token));
             store.announceWorker();
+            if (!launch.agentStore()) {
+                meetOwnJob(store, launch, address, timeout);
+            }
             String name = nameOf(launch);
             Farewell farewell = new Farewell(store, name, launch.rank(), launch.worldSize());
             Duration patience = timeout.compareTo(FAREWELL) < 0 ? timeout : FAREWELL;
@@ -58,6 +68,24 @@ public final class ProcessGroups {
             closers.closeBecauseOf(e);
             throw e;
         }
+    }
+
+    /** Where two jobs were given one port, one of them has the store: the ranks of the other must hear of it instead of waiting in it. */
+    private static void meetOwnJob(TcpStore store, LaunchEnvironment launch, LaunchEnvironment.Address address, Duration timeout) {
+        byte[] own = launch.keyPrefix().getBytes(StandardCharsets.UTF_8);
+        if (launch.rank() == 0) {
+            store.set(JOB_KEY, own);
+            return;
+        }
+        byte[] served = store.get(JOB_KEY, timeout).orElseThrow(() -> wrongStore(launch, address, "no job of this framework"));
+        if (!Arrays.equals(served, own)) {
+            throw wrongStore(launch, address, "job " + StoreRequest.printable(new String(served, StandardCharsets.UTF_8)));
+        }
+    }
+
+    private static SymmetricMemoryException wrongStore(LaunchEnvironment launch, LaunchEnvironment.Address address, String whose) {
+        return new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE, "the store on " + address.host() + ":" + address.port()
+                + " belongs to " + whose + ", not to " + launch.keyPrefix() + ". Give each job a MASTER_PORT of its own");
     }
 
     /** A store that rank 0 serves is new for each group; an agent's outlives a group, and every rank joins the next one in turn. */

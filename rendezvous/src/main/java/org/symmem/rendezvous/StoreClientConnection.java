@@ -10,6 +10,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.symmem.ErrorCode;
@@ -23,11 +24,14 @@ final class StoreClientConnection implements AutoCloseable {
 
     /** How often it looks for an answer before it sleeps: most answers come sooner than a sleeper is woken. */
     private static final int LOOKS = 20;
+    private static final int ARRIVED_BYTES = 16 << 10;
 
     private final SocketChannel channel;
     private final Selector selector;
     private final SelectionKey key;
     private final String address;
+    /** What has come and was not asked for yet: answers are many short pieces, and a system call for each would cost most of a step. */
+    private final ByteBuffer arrived = ByteBuffer.allocate(ARRIVED_BYTES).flip();
     private String asking = "the connection";
 
     private StoreClientConnection(SocketChannel channel, Selector selector, SelectionKey key, String address) {
@@ -42,14 +46,14 @@ final class StoreClientConnection implements AutoCloseable {
      *
      * @param timeout how long in all
      */
-    static StoreClientConnection connect(String host, int port, Duration timeout) {
+    static StoreClientConnection connect(String host, int port, Duration timeout, Optional<StoreToken> token) {
         InetSocketAddress target = resolve(host, port);
         long start = System.nanoTime();
         long deadline = start + timeout.toNanos();
         long pauseNanos = 5_000_000;
         while (true) {
             try {
-                return open(target, host + ":" + port, deadline);
+                return open(target, host + ":" + port, deadline, token);
             } catch (ConnectException e) {
                 // Ranks start at different times: the one that serves the store may come later.
                 if (System.nanoTime() + pauseNanos - deadline >= 0) {
@@ -71,10 +75,10 @@ final class StoreClientConnection implements AutoCloseable {
     }
 
     /** Opens one more connection to a store that has answered before, so that nobody listening means that it has ended. */
-    static StoreClientConnection connectAgain(String host, int port) {
+    static StoreClientConnection connectAgain(String host, int port, Optional<StoreToken> token) {
         long start = System.nanoTime();
         try {
-            return open(resolve(host, port), host + ":" + port, start + ANSWER.toNanos());
+            return open(resolve(host, port), host + ":" + port, start + ANSWER.toNanos(), token);
         } catch (ConnectException e) {
             throw new SymmetricMemoryException(ErrorCode.STORE_UNREACHABLE, "nobody listens on " + host + ":" + port
                     + " any more. The process that served the store (rank 0, or the launcher's agent) has probably ended; see its output",
@@ -104,7 +108,8 @@ final class StoreClientConnection implements AutoCloseable {
         return (System.nanoTime() - start) / 1_000_000;
     }
 
-    private static StoreClientConnection open(InetSocketAddress target, String address, long deadline) throws IOException {
+    private static StoreClientConnection open(InetSocketAddress target, String address, long deadline, Optional<StoreToken> token)
+            throws IOException {
         Closers closers = new Closers();
         try {
             SocketChannel channel = closers.add(SocketChannel.open());
@@ -122,7 +127,7 @@ final class StoreClientConnection implements AutoCloseable {
                 // The system gave this socket the very port that it was to reach, and TCP connects a socket to itself then.
                 throw new ConnectException("only this socket itself is on the port");
             }
-            connection.greet(deadline);
+            connection.greet(deadline, token);
             return connection;
         } catch (IOException | RuntimeException e) {
             closers.closeBecauseOf(e);
@@ -130,24 +135,50 @@ final class StoreClientConnection implements AutoCloseable {
         }
     }
 
-    private void greet(long deadline) {
+    private void greet(long deadline, Optional<StoreToken> token) {
         long start = System.nanoTime();
         int nonce = (int) ProcessHandle.current().pid();
         long answerBy = Math.min(deadline - start, ANSWER.toNanos()) + start;
         asking("a greeting");
         int answer;
         try {
-            send(buffer(2 + 2 * Integer.BYTES).put(StoreProtocol.VALIDATE)
-                    .putInt(StoreProtocol.MAGIC)
-                    .put(StoreProtocol.PING)
-                    .putInt(nonce)
-                    .flip(), answerBy);
+            ByteBuffer greeting = buffer(64).put(StoreProtocol.VALIDATE).putInt(StoreProtocol.MAGIC);
+            if (token.isPresent()) {
+                authenticate(token.get(), greeting, answerBy);
+                greeting.clear();
+            }
+            send(greeting.put(StoreProtocol.PING).putInt(nonce).flip(), answerBy);
             answer = receive(Integer.BYTES, answerBy).getInt();
         } catch (SymmetricMemoryException e) {
-            throw noStore(start, "it gives no answer, or closes the connection", e);
+            throw e.code() == ErrorCode.SETTING ? e
+                    : noStore(start, "it gives no answer, or closes the connection. " + (token.isPresent()
+                            ? "Perhaps it knows no job token, or another (" + StoreToken.VARIABLE + ")"
+                            : "Perhaps it asks for a job token (" + StoreToken.VARIABLE + "), which this process does not have"), e);
         }
         if (answer != nonce) {
             throw noStore(start, "it answers in another protocol", null);
+        }
+    }
+
+    /** Each side proves to the other that it knows the token; whoever has taken the port of a store cannot. */
+    private void authenticate(StoreToken token, ByteBuffer greeting, long answerBy) {
+        byte[] own = StoreToken.newNumber();
+        send(greeting.put(StoreProtocol.AUTHENTICATE).putLong(own.length).put(own).flip(), answerBy);
+        ByteBuffer answer = receive(Long.BYTES + StoreToken.NUMBER_BYTES + StoreToken.PROOF_BYTES, answerBy);
+        byte[] theirs = new byte[StoreToken.NUMBER_BYTES];
+        byte[] proof = new byte[StoreToken.PROOF_BYTES];
+        long length = answer.getLong();
+        answer.get(theirs).get(proof);
+        if (length != theirs.length + proof.length || !token.proves(proof, StoreToken.Side.STORE, own, theirs)) {
+            throw new SymmetricMemoryException(ErrorCode.SETTING,
+                    "what listens on " + address + " does not know the job token of this process ("
+                            + StoreToken.VARIABLE + "). Give all ranks, and the launcher that serves the store, the same");
+        }
+        byte[] ownProof = token.proof(StoreToken.Side.CLIENT, own, theirs);
+        send(buffer(1 + Long.BYTES + ownProof.length).put(StoreProtocol.AUTHENTICATE).putLong(ownProof.length).put(ownProof).flip(),
+                answerBy);
+        if (receive(1, answerBy).get() != StoreProtocol.READY) {
+            throw new SymmetricMemoryException(ErrorCode.STORE_PROTOCOL, "the store on " + address + " did not accept the job token");
         }
     }
 
@@ -201,8 +232,9 @@ final class StoreClientConnection implements AutoCloseable {
     boolean receive(ByteBuffer answer, long deadline) {
         try {
             int looks = 0;
+            takeArrived(answer);
             while (answer.hasRemaining()) {
-                int read = channel.read(answer);
+                int read = readSome(answer);
                 if (read < 0) {
                     throw broken("it closed the connection", null);
                 }
@@ -216,6 +248,22 @@ final class StoreClientConnection implements AutoCloseable {
         } catch (IOException e) {
             throw broken(String.valueOf(e.getMessage()), e);
         }
+    }
+
+    private int readSome(ByteBuffer answer) throws IOException {
+        if (answer.remaining() >= ARRIVED_BYTES) {
+            return channel.read(answer);
+        }
+        int read = channel.read(arrived.clear());
+        arrived.flip();
+        takeArrived(answer);
+        return read;
+    }
+
+    private void takeArrived(ByteBuffer answer) {
+        int length = Math.min(answer.remaining(), arrived.remaining());
+        answer.put(arrived.slice(arrived.position(), length));
+        arrived.position(arrived.position() + length);
     }
 
     private void ready(int operation, long deadline, String what) throws IOException {

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.HashSet;
+import java.util.Optional;
 import java.util.Set;
 
 /** One client of the store. Used by the store's thread alone. */
@@ -21,6 +22,11 @@ final class StoreConnection implements AutoCloseable {
         }
     }
 
+    /** What a client must send next before it is served. */
+    private enum Greeting {
+        VALIDATE, NUMBER, PROOF, DONE
+    }
+
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     private final SocketChannel channel;
@@ -29,23 +35,39 @@ final class StoreConnection implements AutoCloseable {
     private final StoreLimits limits;
     private final Buffers buffers;
     private final String peer;
-    private final StoreRequestReader reader;
+    private final Optional<StoreToken> token;
+    private final long since = System.nanoTime();
+    private StoreRequestReader reader;
     private final StoreAnswers answers = new StoreAnswers();
     private Set<String> awaited = Set.of();
     /** What has arrived and must wait until the client has taken its answers; at most one turn's. */
     private ByteBuffer unserved = NOTHING;
     private long underWay;
-    private boolean validated;
+    private Greeting greeting = Greeting.VALIDATE;
+    private byte[] clientNumber = {};
+    private byte[] storeNumber = {};
 
-    StoreConnection(SocketChannel channel, SelectionKey key, StoreContents contents, StoreLimits limits, Buffers buffers)
-            throws IOException {
+    StoreConnection(SocketChannel channel, SelectionKey key, StoreContents contents, StoreLimits limits, Optional<StoreToken> token,
+            Buffers buffers) throws IOException {
         this.channel = channel;
         this.key = key;
         this.contents = contents;
         this.limits = limits;
         this.buffers = buffers;
         this.peer = String.valueOf(channel.getRemoteAddress());
-        this.reader = new StoreRequestReader(limits);
+        this.token = token;
+        // Whoever has not greeted can make the store hold no more than a greeting.
+        this.reader = new StoreRequestReader(limits.ofGreeting());
+    }
+
+    /** {@return whether the client has greeted as it must} */
+    boolean hasGreeted() {
+        return greeting == Greeting.DONE;
+    }
+
+    /** {@return when the client connected, in nanoseconds} */
+    long since() {
+        return since;
     }
 
     /** Reads once and serves what is complete. {@return false if the client has closed} */
@@ -98,11 +120,8 @@ final class StoreConnection implements AutoCloseable {
     }
 
     private void serve(StoreRequest request) throws StoreRequest.Violation {
-        if (!validated) {
-            if (request.opcode() != StoreProtocol.VALIDATE || request.number() != StoreProtocol.MAGIC) {
-                throw new StoreRequest.Violation("it does not begin as a client of the store does");
-            }
-            validated = true;
+        if (greeting != Greeting.DONE) {
+            greet(request);
             return;
         }
         if (!awaited.isEmpty() && request.opcode() != StoreProtocol.CANCEL_WAIT) {
@@ -148,6 +167,42 @@ final class StoreConnection implements AutoCloseable {
         awaited = missing;
         if (missing.isEmpty()) {
             answers.addByte(StoreProtocol.READY);
+        }
+    }
+
+    private void greet(StoreRequest request) throws StoreRequest.Violation {
+        if (greeting == Greeting.VALIDATE) {
+            if (request.opcode() != StoreProtocol.VALIDATE || request.number() != StoreProtocol.MAGIC) {
+                throw new StoreRequest.Violation("it does not begin as a client of the store does");
+            }
+            greeting = token.isPresent() ? Greeting.NUMBER : Greeting.DONE;
+        } else {
+            authenticate(request, token.orElseThrow());
+        }
+        if (greeting == Greeting.DONE) {
+            reader = new StoreRequestReader(limits);
+        }
+    }
+
+    private void authenticate(StoreRequest request, StoreToken secret) throws StoreRequest.Violation {
+        if (request.opcode() != StoreProtocol.AUTHENTICATE) {
+            throw new StoreRequest.Violation("it does not say that it knows the job's token; PyTorch's clients know none");
+        }
+        byte[] value = request.values().getFirst();
+        if (greeting == Greeting.NUMBER) {
+            if (value.length != StoreToken.NUMBER_BYTES) {
+                throw new StoreRequest.Violation("it begins with a number of " + value.length + " bytes");
+            }
+            clientNumber = value;
+            storeNumber = StoreToken.newNumber();
+            answers.addValue(secret.answer(clientNumber, storeNumber));
+            greeting = Greeting.PROOF;
+        } else {
+            if (!secret.proves(value, StoreToken.Side.CLIENT, clientNumber, storeNumber)) {
+                throw new StoreRequest.Violation("it does not know the job's token");
+            }
+            answers.addByte(StoreProtocol.READY);
+            greeting = Greeting.DONE;
         }
     }
 

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -16,17 +17,19 @@ final class StoreConnections implements AutoCloseable {
     private final int port;
     private final Deque<StoreClientConnection> idle = new ArrayDeque<>();
     private final Set<StoreClientConnection> open = new HashSet<>();
+    private final Optional<StoreToken> token;
     private boolean closed;
 
-    private StoreConnections(String host, int port) {
+    private StoreConnections(String host, int port, Optional<StoreToken> token) {
+        this.token = token;
         this.host = host;
         this.port = port;
     }
 
     /** Opens the first, trying again while nobody listens. */
-    static StoreConnections connect(String host, int port, Duration timeout) {
-        StoreConnections connections = new StoreConnections(host, port);
-        connections.giveBack(connections.added(StoreClientConnection.connect(host, port, timeout)));
+    static StoreConnections connect(String host, int port, Duration timeout, Optional<StoreToken> token) {
+        StoreConnections connections = new StoreConnections(host, port, token);
+        connections.giveBack(connections.added(StoreClientConnection.connect(host, port, timeout, token)));
         return connections;
     }
 
@@ -40,7 +43,7 @@ final class StoreConnections implements AutoCloseable {
                 return connection;
             }
         }
-        return added(StoreClientConnection.connectAgain(host, port));
+        return added(StoreClientConnection.connectAgain(host, port, token));
     }
 
     private StoreClientConnection added(StoreClientConnection connection) {

@@ -112,6 +112,11 @@ final class StoreContents {
         bytesUnderWay -= bytes;
     }
 
+    /** {@return whether no client makes the store hold anything that is not stored} */
+    boolean nothingUnderWay() {
+        return bytesUnderWay == 0 && waiting.isEmpty();
+    }
+
     void awaitedBy(StoreConnection waiter, String key) {
         waiting.computeIfAbsent(key, k -> new ArrayList<>(1)).add(waiter);
     }

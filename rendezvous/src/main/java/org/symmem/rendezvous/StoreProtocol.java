@@ -20,6 +20,7 @@ package org.symmem.rendezvous;
  *   MULTI_SET     count, pairs of key and value      none
  *   CANCEL_WAIT                                      u8 1
  *   PING          u32 nonce                          the same u32
+ *   AUTHENTICATE  value                              see StoreToken; between our own clients and servers only
  * </pre>
  */
 final class StoreProtocol {
@@ -39,6 +40,8 @@ final class StoreProtocol {
     static final byte MULTI_SET = 11;
     static final byte CANCEL_WAIT = 12;
     static final byte PING = 13;
+    /** Ours, far above those that PyTorch has: see {@link StoreToken}. A store without a token closes the connection. */
+    static final byte AUTHENTICATE = 96;
 
     static final byte READY = 0;
     static final byte NOT_READY = 1;

@@ -93,6 +93,7 @@ final class StoreRequestReader {
             case StoreProtocol.GET, StoreProtocol.DELETE_KEY -> new Part[]{Part.KEY};
             case StoreProtocol.ADD -> new Part[]{Part.KEY, Part.I64};
             case StoreProtocol.CHECK, StoreProtocol.WAIT, StoreProtocol.MULTI_GET, StoreProtocol.MULTI_SET -> new Part[]{Part.COUNT};
+            case StoreProtocol.AUTHENTICATE -> new Part[]{Part.VALUE};
             case StoreProtocol.GETNUMKEYS, StoreProtocol.CANCEL_WAIT -> new Part[0];
             default -> throw new StoreRequest.Violation("opcode " + Byte.toUnsignedInt(opcode) + " is unknown");
         };

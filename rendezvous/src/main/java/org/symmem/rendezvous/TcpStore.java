@@ -47,11 +47,34 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
      * @throws SymmetricMemoryException if the host is unknown, nobody listens in time, or what answers is not a store
      */
     public static TcpStore connect(String host, int port, Duration timeout) {
-        return new TcpStore(StoreConnections.connect(host, port, timeout), StoreProtocol.USER_KEY_PREFIX, true);
+        return connect(host, port, timeout, Optional.empty());
     }
 
-    /** Says that one more worker is here, as PyTorch's client does when it knows the world size; a server of PyTorch's may wait for it. */
-    void announceWorker() {
+    /**
+     * Connects to a store that asks for the job's token, trying again while nobody listens. Blocks until each side has proved to the
+     * other that it knows it.
+     *
+     * @param host    a name or an address
+     * @param port    from 1 to 65535
+     * @param timeout how long in all
+     * @param token   the secret, at least 16 characters
+     * @return the client; the caller closes it
+     * @throws SymmetricMemoryException if the host is unknown, nobody listens in time, what answers is not a store, or it does not know
+     *                                  the token
+     */
+    public static TcpStore connect(String host, int port, Duration timeout, String token) {
+        return connect(host, port, timeout, Optional.of(StoreToken.of(token)));
+    }
+
+    static TcpStore connect(String host, int port, Duration timeout, Optional<StoreToken> token) {
+        return new TcpStore(StoreConnections.connect(host, port, timeout, token), StoreProtocol.USER_KEY_PREFIX, true);
+    }
+
+    /**
+     * Says that one more worker is here, as PyTorch's client does when it knows the world size: a server of PyTorch's that was told
+     * to wait for its workers waits for that many.
+     */
+    public void announceWorker() {
         add(StoreProtocol.INIT_KEY.getBytes(StandardCharsets.UTF_8), 1);
     }
 
@@ -65,17 +88,22 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
         return new TcpStore(connections, prefix + name + "/", false);
     }
 
-    /**
-     * {@inheritDoc} The protocol has no answer to it: the value is on its way when this returns, and what the same connection asks
-     * later comes after it. So a rank that is told of it through the store sees it.
-     */
+    /** {@inheritDoc} One round trip, see {@link #store}. */
     @Override
     public void set(String key, byte[] value) {
         byte[] name = bytes(key);
-        ByteBuffer request = put(put(request(StoreProtocol.SET, name, Long.BYTES + value.length), name), checked(value));
-        request("SET " + key, connection -> {
-            send(connection, request);
-            return value;
+        store("SET " + key, put(put(request(StoreProtocol.SET, name, Long.BYTES + value.length), name), checked(value)));
+    }
+
+    /**
+     * Sends a request to which the protocol has no answer, and a question behind it, on the same connection: the answer says that the
+     * store has served both. Otherwise a rank that is told of the value by another way than this connection might look before it is
+     * there, and a store that refuses the value would go unnoticed.
+     */
+    private void store(String what, ByteBuffer request) {
+        request(what, connection -> {
+            send(connection, joined(request, StoreClientConnection.buffer(1).put(StoreProtocol.GETNUMKEYS)));
+            return receiveLong(connection);
         });
     }
 
@@ -191,14 +219,10 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
         });
     }
 
-    /** Puts bytes behind a value; a missing key counts as empty. The protocol has no answer to it, see {@link #set}. */
+    /** Puts bytes behind a value; a missing key counts as empty. Visible to every rank when the call returns. */
     public void append(String key, byte[] more) {
         byte[] name = bytes(key);
-        ByteBuffer request = put(put(request(StoreProtocol.APPEND, name, Long.BYTES + more.length), name), checked(more));
-        request("APPEND " + key, connection -> {
-            send(connection, request);
-            return more;
-        });
+        store("APPEND " + key, put(put(request(StoreProtocol.APPEND, name, Long.BYTES + more.length), name), checked(more)));
     }
 
     /** {@return whether all keys are stored now} */
@@ -295,7 +319,7 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
     }
 
     /**
-     * Stores several values, one after the other. The protocol has no answer to it, see {@link #set}.
+     * Stores several values, one after the other. Visible to every rank when the call returns.
      *
      * @throws IllegalArgumentException if there are not as many values as keys, or they are more than 65,536 or 32 MiB in all
      */
@@ -317,10 +341,7 @@ public final class TcpStore implements KeyValueStore, AutoCloseable {
         for (int i = 0; i < names.size(); i++) {
             put(put(request, names.get(i)), values.get(i));
         }
-        request(named("MULTI_SET", keys), connection -> {
-            send(connection, request);
-            return keys;
-        });
+        store(named("MULTI_SET", keys), request);
     }
 
     /** {@return the number of keys in the whole store} */

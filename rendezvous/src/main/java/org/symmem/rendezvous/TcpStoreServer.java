@@ -10,6 +10,9 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.Optional;
+import java.util.SequencedSet;
 import java.util.Set;
 import org.symmem.ErrorCode;
 import org.symmem.SymmetricMemoryException;
@@ -34,11 +37,15 @@ public final class TcpStoreServer implements AutoCloseable {
     private final StoreLimits limits;
     private final Thread thread;
     private final StoreConnection.Buffers buffers = StoreConnection.Buffers.allocate();
+    private final Optional<StoreToken> token;
     private final Set<StoreConnection> connections = new HashSet<>();
+    /** Those who have not greeted, the oldest first. */
+    private final SequencedSet<StoreConnection> strangers = new LinkedHashSet<>();
     private long complaints;
     private volatile boolean closing;
 
-    private TcpStoreServer(ServerSocketChannel listener, Selector selector, StoreLimits limits) {
+    private TcpStoreServer(ServerSocketChannel listener, Selector selector, StoreLimits limits, Optional<StoreToken> token) {
+        this.token = token;
         this.listener = listener;
         this.selector = selector;
         this.limits = limits;
@@ -47,7 +54,7 @@ public final class TcpStoreServer implements AutoCloseable {
     }
 
     /**
-     * Starts a store. Local; returns when it listens.
+     * Starts a store for whoever reaches it. Local; returns when it listens.
      *
      * @param address where to listen; port 0 takes a free one. Loopback unless ranks of other hosts must reach it
      * @param limits  what clients may ask for
@@ -55,6 +62,23 @@ public final class TcpStoreServer implements AutoCloseable {
      * @throws SymmetricMemoryException if the address cannot be listened on
      */
     public static TcpStoreServer start(InetSocketAddress address, StoreLimits limits) {
+        return start(address, limits, Optional.empty());
+    }
+
+    /**
+     * Starts a store for clients that know the job's token, which PyTorch's do not. Local; returns when it listens.
+     *
+     * @param address where to listen; port 0 takes a free one
+     * @param limits  what clients may ask for
+     * @param token   the secret, at least 16 characters
+     * @return the running store; the caller closes it
+     * @throws SymmetricMemoryException if the token is too short, or the address cannot be listened on
+     */
+    public static TcpStoreServer start(InetSocketAddress address, StoreLimits limits, String token) {
+        return start(address, limits, Optional.of(StoreToken.of(token)));
+    }
+
+    static TcpStoreServer start(InetSocketAddress address, StoreLimits limits, Optional<StoreToken> token) {
         Closers closers = new Closers();
         try {
             if (address.isUnresolved()) {
@@ -66,7 +90,7 @@ public final class TcpStoreServer implements AutoCloseable {
             listener.bind(address, 4096);
             listener.configureBlocking(false);
             Selector selector = closers.add(Selector.open());
-            TcpStoreServer server = new TcpStoreServer(listener, selector, limits);
+            TcpStoreServer server = new TcpStoreServer(listener, selector, limits, token);
             listener.register(selector, SelectionKey.OP_ACCEPT);
             server.thread.start();
             return server;
@@ -74,7 +98,8 @@ public final class TcpStoreServer implements AutoCloseable {
             SymmetricMemoryException error = new SymmetricMemoryException(ErrorCode.STORE_LISTEN,
                     "the store cannot listen on " + address.getHostString() + ":" + address.getPort() + ": " + e.getMessage()
                             + ". If another program has this port, choose another MASTER_PORT or end that program; if this host does not have"
-                            + " this address, name one that it has by " + Settings.LISTEN_PROPERTY + " or " + Settings.LISTEN_VARIABLE,
+                            + " this address (MASTER_ADDR, unless told otherwise), name one that it has by " + Settings.LISTEN_PROPERTY
+                            + " or " + Settings.LISTEN_VARIABLE,
                     e);
             closers.closeBecauseOf(error);
             throw error;
@@ -117,7 +142,7 @@ public final class TcpStoreServer implements AutoCloseable {
             if (channel == null) {
                 return;
             }
-            if (connections.size() >= limits.connections()) {
+            if (connections.size() >= limits.connections() && !dropSilent()) {
                 channel.close();
                 complain("the store has " + connections.size() + " connections and takes no more");
                 return;
@@ -130,6 +155,15 @@ public final class TcpStoreServer implements AutoCloseable {
         }
     }
 
+    /** {@return whether there is room now, since one that has connected and never greeted was given up} */
+    private boolean dropSilent() {
+        if (strangers.isEmpty() || System.nanoTime() - strangers.getFirst().since() < limits.greeting().toNanos()) {
+            return false;
+        }
+        drop(strangers.getFirst());
+        return true;
+    }
+
     private void welcome(SocketChannel channel) throws IOException {
         try {
             channel.configureBlocking(false);
@@ -137,9 +171,10 @@ public final class TcpStoreServer implements AutoCloseable {
             // So that the kernel ends a connection whose other host is gone without a word.
             channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
             SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
-            StoreConnection connection = new StoreConnection(channel, key, contents, limits, buffers);
+            StoreConnection connection = new StoreConnection(channel, key, contents, limits, token, buffers);
             key.attach(connection);
             connections.add(connection);
+            strangers.add(connection);
         } catch (IOException e) {
             channel.close();
         }
@@ -152,6 +187,9 @@ public final class TcpStoreServer implements AutoCloseable {
                 connection.resume();
             } else if (key.isValid() && key.isReadable() && !connection.read()) {
                 drop(connection);
+            }
+            if (connection.hasGreeted()) {
+                strangers.remove(connection);
             }
         } catch (StoreRequest.Violation e) {
             complain("the store closes the connection from " + connection + ": " + e.getMessage());
@@ -172,6 +210,7 @@ public final class TcpStoreServer implements AutoCloseable {
 
     private void drop(StoreConnection connection) {
         connections.remove(connection);
+        strangers.remove(connection);
         connection.close();
     }
 

@@ -224,6 +224,75 @@ class ProcessGroupTest {
     }
 
     @Test
+    void oneOfTwoJobsOnOnePortHearsOfTheOther() throws Exception {
+        int port = freePort();
+        Map<String, String> other = new HashMap<>(
+                map("SLURM_NTASKS=2 MASTER_ADDR=127.0.0.1 SYMMEM_TIMEOUT=10 SLURM_JOB_ID=2 MASTER_PORT=" + port));
+        try (ExecutorService threads = Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
+            ProcessGroup zero = ProcessGroups.fromEnvironment(launched(0, port));
+            other.put("SLURM_PROCID", "0");
+            assertThatThrownBy(() -> ProcessGroups.fromEnvironment(other)).isInstanceOf(SymmetricMemoryException.class)
+                    .hasMessageContainingAll("cannot listen on 127.0.0.1:" + port, "another MASTER_PORT", "SM-E-STORE-3");
+            other.put("SLURM_PROCID", "1");
+            assertThatThrownBy(() -> ProcessGroups.fromEnvironment(other)).isInstanceOf(SymmetricMemoryException.class)
+                    .hasMessageContainingAll("127.0.0.1:" + port + " belongs to job symmem/job/0, not to symmem/2/0",
+                            "a MASTER_PORT of its own", "SM-E-STORE-1");
+            // The job whose store it is has not been disturbed.
+            ProcessGroup one = ProcessGroups.fromEnvironment(launched(1, port));
+            Future<List<byte[]>> met = threads.submit(() -> zero.allGather("step", of(0), SOON));
+            assertThat(one.allGather("step", of(1), SOON)).containsExactly(of(0), of(1));
+            met.get();
+            one.close();
+            zero.close();
+        }
+    }
+
+    @Test
+    void aSecondProcessOfOneRankOnOnePortIsSaid() throws Exception {
+        int port = freePort();
+        try (ExecutorService threads = Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
+            // Two jobs that nothing tells apart: the second's rank 1 finds its place taken.
+            ProcessGroup zero = ProcessGroups.fromEnvironment(launched(0, port));
+            ProcessGroup one = ProcessGroups.fromEnvironment(launched(1, port));
+            Future<List<byte[]>> met = threads.submit(() -> zero.allGather("step", of(0), SOON));
+            one.allGather("step", of(1), SOON);
+            met.get();
+            try (ProcessGroup second = ProcessGroups.fromEnvironment(launched(1, port))) {
+                assertThatThrownBy(() -> second.allGather("step", of(1), SOON)).isInstanceOf(RanksDisagreeException.class)
+                        .hasMessageContaining("rank 1 of group symmem/job/0 is already taken");
+            }
+            one.close();
+            zero.close();
+        }
+    }
+
+    @Test
+    void aWorldOfOneNeedsNoStoreAndNoAddress() {
+        try (ProcessGroup alone = ProcessGroups.fromEnvironment(map("RANK=0 WORLD_SIZE=1"))) {
+            assertThat(alone.worldSize()).isEqualTo(1);
+            assertThat(alone.allGather("step", of(7), SOON)).containsExactly(of(7));
+        }
+    }
+
+    @Test
+    void anAddressThatCannotBeResolvedIsSaidByRankZeroAndByTheOthers() {
+        for (int rank = 0; rank < 2; rank++) {
+            Map<String, String> variables = new HashMap<>(launched(rank, 29_500));
+            variables.put("MASTER_ADDR", "no-such-host.invalid");
+            assertThatThrownBy(() -> ProcessGroups.fromEnvironment(variables)).isInstanceOf(SymmetricMemoryException.class)
+                    .hasMessageContainingAll("no-such-host.invalid", "MASTER_ADDR", "resolved");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"RANK=0 WORLD_SIZE=1, job", "RANK=0 WORLD_SIZE=1 TORCHELASTIC_RUN_ID=run, run",
+        "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 OMPI_MCA_ess_base_jobid=5 SLURM_JOB_ID=9, 5",
+        "SLURM_PROCID=0 SLURM_NTASKS=1 SLURM_JOB_ID=9 SLURM_STEP_ID=3, 9.3"})
+    void jobsOfOneLauncherHaveKeysOfTheirOwn(String variables, String job) {
+        assertThat(LaunchEnvironment.of(map(variables)).keyPrefix()).isEqualTo("symmem/" + job + "/0");
+    }
+
+    @Test
     void aStoreOfTheLauncherIsNotServedTwiceAndItsGroupMayBeJoinedAgain() throws Exception {
         try (TcpStoreServer agent = TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 StoreLimits.defaults());

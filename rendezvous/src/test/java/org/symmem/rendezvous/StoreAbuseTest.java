@@ -35,7 +35,7 @@ class StoreAbuseTest {
     @BeforeEach
     void start() {
         server = TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                new StoreLimits(100, 1000, 10, 100_000, 50, 20_000, 200));
+                new StoreLimits(100, 1000, 10, 100_000, 50, 20_000, 200, Duration.ofSeconds(5)));
     }
 
     @AfterEach
@@ -120,13 +120,29 @@ class StoreAbuseTest {
     }
 
     @Test
+    void silentConnectionsMakeRoomWhenConnectionsAreShort() throws IOException {
+        StoreLimits two = new StoreLimits(100, 1000, 10, 100_000, 50, 20_000, 2, Duration.ZERO);
+        try (TcpStoreServer small = TcpStoreServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), two);
+                Socket silent = new Socket(InetAddress.getLoopbackAddress(), small.port());
+                TcpStore first = TcpStore.connect("127.0.0.1", small.port(), Duration.ofSeconds(5));
+                TcpStore second = TcpStore.connect("127.0.0.1", small.port(), Duration.ofSeconds(5))) {
+            silent.setSoTimeout(5000);
+            assertThat(silent.getInputStream().read()).as("the silent one was given up").isEqualTo(-1);
+            assertThat(first.add("n", 1) + second.add("n", 1)).isEqualTo(3);
+            assertThatThrownBy(() -> TcpStore.connect("127.0.0.1", small.port(), Duration.ofSeconds(5)))
+                    .as("those who have greeted are kept")
+                    .isInstanceOf(SymmetricMemoryException.class);
+            assertThat(first.add("n", 1) + second.add("n", 1)).isEqualTo(7);
+        }
+    }
+
+    @Test
     void aFullStoreRefusesMoreAndKeepsWhatItHas() {
         try (TcpStore store = TcpStore.connect("127.0.0.1", server.port(), Duration.ofSeconds(5))) {
             store.set("first", new byte[1000]);
             assertThatThrownBy(() -> {
                 for (int i = 0; i < 60; i++) {
                     store.set("k" + i, new byte[1]);
-                    store.keyCount();
                 }
             }).isInstanceOf(SymmetricMemoryException.class);
             assertThat(store.get("first").orElseThrow()).hasSize(1000);

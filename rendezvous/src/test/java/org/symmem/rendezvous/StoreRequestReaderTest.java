@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** Requests are the same in whatever pieces their bytes come, and bytes that make none are refused without taking memory. */
 class StoreRequestReaderTest {
-    private static final StoreLimits LIMITS = new StoreLimits(60, 500, 20, 20_000, 100, 100_000, 10);
+    private static final StoreLimits LIMITS = new StoreLimits(60, 500, 20, 20_000, 100, 100_000, 10, Duration.ofSeconds(5));
 
     @Test
     void requestsAreTheSameInWhateverPiecesTheyCome() throws Exception {
@@ -70,7 +71,7 @@ class StoreRequestReaderTest {
 
     @Test
     void aRequestOfManyAllowedPartsIsRefusedWhenItIsTooLongAsAWhole() {
-        StoreRequestReader reader = new StoreRequestReader(new StoreLimits(60, 500, 20, 1000, 100, 100_000, 10));
+        StoreRequestReader reader = new StoreRequestReader(new StoreLimits(60, 500, 20, 1000, 100, 100_000, 10, Duration.ofSeconds(5)));
         ByteBuffer bytes = ByteBuffer.allocate(20_000).order(ByteOrder.LITTLE_ENDIAN);
         encode(new StoreRequest(StoreProtocol.MULTI_SET, List.of("a", "b", "c"), List.of(new byte[400], new byte[400], new byte[400]), 0),
                 bytes);

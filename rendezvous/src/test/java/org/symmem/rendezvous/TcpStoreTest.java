@@ -167,8 +167,6 @@ class TcpStoreTest {
     @Test
     void aClientThatPipelinesAndReadsNothingHoldsUpNobody() throws Exception {
         store.set("large", new byte[4 << 20]);
-        // Another connection may see it only from here on: the protocol has no answer to a set.
-        assertThat(store.get("large")).isPresent();
         try (Socket greedy = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
             ByteBuffer requests = ByteBuffer.allocate(1 << 20)
                     .order(ByteOrder.LITTLE_ENDIAN)
@@ -201,8 +199,6 @@ class TcpStoreTest {
     @Test
     void oneRequestCannotMakeTheStoreAnswerWithoutBound() throws Exception {
         store.set("large", new byte[8 << 20]);
-        // Another connection may see it only from here on: the protocol has no answer to a set.
-        assertThat(store.get("large")).isPresent();
         try (Socket greedy = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
             ByteBuffer request = ByteBuffer.allocate(4 << 20)
                     .order(ByteOrder.LITTLE_ENDIAN)
@@ -240,6 +236,49 @@ class TcpStoreTest {
     }
 
     @Test
+    void aSetReturnsWhenTheStoreHasServedIt() throws Exception {
+        CountDownLatch arrived = new CountDownLatch(1);
+        CountDownLatch answer = new CountDownLatch(1);
+        try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Future<?> script = scripted(listener, (in, out) -> {
+                assertThat(in.readNBytes(1 + 8 + 2 + 8 + 1)).startsWith(StoreProtocol.SET);
+                assertThat(in.read()).isEqualTo(StoreProtocol.GETNUMKEYS);
+                arrived.countDown();
+                awaitQuietly(answer);
+                out.write(HexFormat.of().parseHex("0100000000000000"));
+            });
+            try (TcpStore client = TcpStore.connect("127.0.0.1", listener.getLocalPort(), SOON)) {
+                Future<?> set = threads.submit(() -> client.set("k", bytes("x")));
+                assertThat(arrived.await(10, java.util.concurrent.TimeUnit.SECONDS)).isTrue();
+                assertThat(set.isDone()).isFalse();
+                answer.countDown();
+                set.get();
+            }
+            script.get();
+        }
+    }
+
+    @Test
+    void whatIsSetIsSeenByAnotherClientAtOnce() {
+        try (TcpStore other = connect()) {
+            for (int i = 0; i < 500; i++) {
+                store.set("set" + i, bytes("x"));
+                store.append("appended" + i, bytes("x"));
+                store.multiSet(List.of("multi" + i), List.of(bytes("x")));
+                assertThat(other.check(List.of("set" + i, "appended" + i, "multi" + i))).as("round %d", i).isTrue();
+            }
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
     void keysThatComeWhileTheWaitIsBeingCancelledHaveCome() throws Exception {
         try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Future<?> script = scripted(listener, (in, out) -> {
@@ -274,6 +313,23 @@ class TcpStoreTest {
                 }
                 script.get();
             }
+        }
+    }
+
+    @Test
+    void aStoreThatEndsHalfwayThroughAnAnswerIsSaid() throws Exception {
+        try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Future<?> script = scripted(listener, (in, out) -> {
+                in.readNBytes(1 + 8 + 2 + 8);
+                out.write(new byte[3]);
+            });
+            try (TcpStore client = TcpStore.connect("127.0.0.1", listener.getLocalPort(), SOON)) {
+                assertThatThrownBy(() -> client.add("n", 1)).isInstanceOf(SymmetricMemoryException.class)
+                        .hasMessageContainingAll(
+                                "127.0.0.1:" + listener.getLocalPort() + " broke off during ADD /n: it closed the connection",
+                                "see its output", ErrorCode.STORE_PROTOCOL.id());
+            }
+            script.get();
         }
     }
 

@@ -234,6 +234,7 @@ interface SynchronisationRules extends Rules {
             one.barrier(1, RankContext.SOON);
             rank.checkThrows(DeadlineException.class, () -> two.await(rank.previous(), 0, Duration.ofMillis(20)));
             rank.checkThrows(DeadlineException.class, () -> other.await(rank.previous(), 0, Duration.ofMillis(20)));
+            rank.meet();
             two.signal(rank.next(), 0);
             other.barrier(0, RankContext.SOON);
             two.await(rank.previous(), 0, RankContext.SOON);
