@@ -22,6 +22,7 @@ int cuDevicePrimaryCtxRelease_v2(int device);
 int cuCtxCreate_v2(uint64_t *context, unsigned flags, int device);
 int cuCtxDestroy_v2(uint64_t context);
 int cuCtxSetCurrent(uint64_t context);
+int cuCtxGetDevice(int *device);
 int cuCtxGetCurrent(uint64_t *context);
 int cuCtxPushCurrent_v2(uint64_t context);
 int cuCtxPopCurrent_v2(uint64_t *context);

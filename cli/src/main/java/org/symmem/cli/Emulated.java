@@ -15,7 +15,8 @@ final class Emulated {
     static final String PROPERTY = "symmem.emulated";
     /** The property that names a backend's library, and the emulated one. */
     private static final Map<String, String> LIBRARIES = new TreeMap<>(
-            Map.of("symmem.cuda.path", "cuda/libcuda.so.1", "symmem.nvshmem.path", "nvshmem/libnvshmem_host.so.3"));
+            Map.of("symmem.cuda.path", "cuda/libcuda.so.1", "symmem.nccl.path", "nccl/libnccl.so.2", "symmem.nvshmem.path",
+                    "nvshmem/libnvshmem_host.so.3"));
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec command;

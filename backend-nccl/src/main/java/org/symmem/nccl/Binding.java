@@ -1,0 +1,51 @@
+package org.symmem.nccl;
+
+import java.net.URL;
+import org.bytedeco.javacpp.Loader;
+import org.bytedeco.javacpp.Pointer;
+
+/**
+ * Loads JavaCPP's binding of NCCL without CUDA's runtime. The presets of NCCL inherit those of the runtime, so their class would load
+ * {@code libjnicudart.so} first, which needs {@code libcudart.so}; a host that runs NCCL need not have that, for NCCL brings the
+ * runtime within itself. So the one JNI library that is called is loaded here, and the class is initialised while JavaCPP is told not
+ * to load any.
+ */
+final class Binding {
+    private static final String NCCL = "org.bytedeco.cuda.global.nccl";
+    private static final String UNIQUE_ID = "org.bytedeco.cuda.nccl.ncclUniqueId";
+    private static final String SWITCH = "org.bytedeco.javacpp.loadlibraries";
+
+    private Binding() {}
+
+    /** NCCL itself is loaded already; its soname satisfies what the JNI library needs. */
+    static void load() {
+        try {
+            // JavaCPP's own library, as ever.
+            Class.forName(Pointer.class.getName());
+            ClassLoader loader = Pointer.class.getClassLoader();
+            Class<?> nccl = Class.forName(NCCL, false, loader);
+            URL library = nccl.getResource("/org/bytedeco/cuda/" + Loader.getPlatform() + "/libjninccl.so");
+            if (library == null) {
+                throw new UnsatisfiedLinkError("libjninccl.so of org.bytedeco:cuda for " + Loader.getPlatform()
+                        + " is not on the class path; add its artifact with that classifier");
+            }
+            if (Loader.loadLibrary(new URL[]{library}, "jninccl") == null) {
+                throw new UnsatisfiedLinkError(library + " was not loaded");
+            }
+            String before = System.getProperty(SWITCH);
+            System.setProperty(SWITCH, "false");
+            try {
+                Class.forName(NCCL, true, loader);
+                Class.forName(UNIQUE_ID, true, loader);
+            } finally {
+                if (before == null) {
+                    System.clearProperty(SWITCH);
+                } else {
+                    System.setProperty(SWITCH, before);
+                }
+            }
+        } catch (ClassNotFoundException e) {
+            throw new NoClassDefFoundError(e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,497 @@
+#include "nccl.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../cuda/test/driver.h"
+#include "failure.h"
+#include "meeting.h"
+
+/* What NCCL takes of the address space for a rank, unless NCCL_WIN_STRIDE says otherwise; hardware takes the device's memory. */
+static const size_t DEFAULT_STRIDE = (size_t)64 << 30;
+
+struct comm {
+    struct meeting *meeting;
+    int ranks;
+    int rank;
+    int device;
+    bool symmetric;
+    size_t stride;
+    /* Of the symmetric space: where the next window goes. The space of a window is taken until it is the last one. */
+    size_t taken;
+    uint64_t flat;
+    atomic_long inside;
+    bool aborted;
+    struct window *windows;
+    char error[160];
+};
+
+struct window {
+    struct comm *comm;
+    void *address;
+    size_t size;
+    /* What is mapped for a rank: the whole memory around the buffer. */
+    size_t mapped;
+    size_t inner;
+    size_t place;
+    struct window *next;
+};
+
+struct memory {
+    uint64_t address;
+    size_t size;
+    bool plain;
+    struct memory *next;
+};
+
+/* Also the one that the shared parser of failures takes. */
+pthread_mutex_t nccl_emulation_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct memory *memories;
+static int comm_count, window_count, memory_count;
+
+static bool switched(const char *name, bool otherwise) {
+    const char *value = getenv(name);
+    return value == NULL || value[0] == '\0' ? otherwise : strtol(value, NULL, 10) != 0;
+}
+
+static size_t size_setting(const char *name, size_t otherwise) {
+    const char *value = getenv(name);
+    return value == NULL || value[0] == '\0' ? otherwise : strtoull(value, NULL, 0);
+}
+
+static int failing(const char *call) {
+    pthread_mutex_lock(&nccl_emulation_lock);
+    int code = failure_of(call);
+    pthread_mutex_unlock(&nccl_emulation_lock);
+    return code;
+}
+
+/* Two threads in one communicator corrupt it on hardware, sometimes; here they end the process, always. */
+static void enter(struct comm *comm, const char *call) {
+    long none = 0, own = (long)pthread_self();
+    if (!atomic_compare_exchange_strong(&comm->inside, &none, own)) {
+        fprintf(stderr, "emulated NCCL: two threads in one communicator, the second in %s\n", call);
+        abort();
+    }
+}
+
+static int leave(struct comm *comm, int result) {
+    atomic_store(&comm->inside, 0);
+    return result;
+}
+
+static int refuse(struct comm *comm, int result, const char *text) {
+    snprintf(comm->error, sizeof comm->error, "%s", text);
+    return result;
+}
+
+EXPORT int ncclGetVersion(int *version) {
+    *version = NCCL_VERSION;
+    return NCCL_OK;
+}
+
+EXPORT const char *ncclGetErrorString(int result) {
+    static const char *const TEXTS[] = {"no error", "unhandled cuda error", "unhandled system error", "internal error",
+        "invalid argument", "invalid usage", "remote process exited or there was a network error"};
+    return result >= 0 && result < (int)(sizeof TEXTS / sizeof TEXTS[0]) ? TEXTS[result] : "unknown result code";
+}
+
+static char start_error[160];
+
+EXPORT const char *ncclGetLastError(struct comm *comm) {
+    return comm != NULL ? comm->error : start_error;
+}
+
+EXPORT int ncclGetUniqueId(struct unique_id *id) {
+    int failure = failing("ncclGetUniqueId");
+    return failure != 0 ? failure : (int)meeting_name(id);
+}
+
+struct introduction {
+    uint8_t uuid[16];
+    int version;
+    int ranks;
+    bool cumem;
+};
+
+static bool has_cumem(int device) {
+    int supported = 0;
+    return switched("NCCL_CUMEM_ENABLE", true) && cuDeviceGetAttribute(&supported, 102, device) == 0 && supported != 0;
+}
+
+static bool all_peers_reach_each_other(void) {
+    return switched("SYMMEM_EMULATION_PEER_ACCESS", true);
+}
+
+static int introduce(struct comm *comm) {
+    struct introduction own = {.version = NCCL_VERSION, .ranks = comm->ranks, .cumem = has_cumem(comm->device)}, all[MAX_RANKS];
+    if (cuDeviceGetUuid_v2(own.uuid, comm->device) != 0) {
+        return NCCL_CUDA_ERROR;
+    }
+    int result = meeting_gather(comm->meeting, &own, sizeof own, all);
+    if (result != NCCL_OK) {
+        return result;
+    }
+    bool shared_device_allowed = NCCL_VERSION >= 23003 && switched("NCCL_MULTI_RANK_GPU_ENABLE", false);
+    comm->symmetric = switched("NCCL_WIN_ENABLE", true);
+    for (int rank = 0; rank < comm->ranks; rank++) {
+        if (all[rank].version != own.version || all[rank].ranks != own.ranks) {
+            return NCCL_INVALID_USAGE;
+        }
+        comm->symmetric = comm->symmetric && all[rank].cumem;
+        for (int other = 0; other < rank; other++) {
+            bool same = memcmp(all[rank].uuid, all[other].uuid, sizeof own.uuid) == 0;
+            if (same && !shared_device_allowed) {
+                snprintf(start_error, sizeof start_error, "Duplicate GPU detected : rank %d and rank %d", other, rank);
+                return NCCL_INVALID_USAGE;
+            }
+            comm->symmetric = comm->symmetric && (same || all_peers_reach_each_other());
+        }
+    }
+    return NCCL_OK;
+}
+
+EXPORT int ncclCommInitRank(struct comm **out, int ranks, struct unique_id id, int rank) {
+    int failure = failing("ncclCommInitRank");
+    if (failure != 0) {
+        return failure;
+    }
+    struct comm *comm = calloc(1, sizeof *comm);
+    comm->ranks = ranks;
+    comm->rank = rank;
+    comm->stride = size_setting("NCCL_WIN_STRIDE", DEFAULT_STRIDE);
+    int result = cuCtxGetDevice(&comm->device) == 0 ? NCCL_OK : NCCL_CUDA_ERROR;
+    result = result == NCCL_OK ? (int)meeting_join(&comm->meeting, &id, ranks, rank) : result;
+    result = result == NCCL_OK ? introduce(comm) : result;
+    if (result == NCCL_OK && comm->symmetric && cuMemAddressReserve(&comm->flat, comm->stride * (size_t)ranks, 0, 0, 0) != 0) {
+        result = NCCL_CUDA_ERROR;
+    }
+    if (result != NCCL_OK) {
+        if (comm->meeting != NULL) {
+            meeting_leave(comm->meeting);
+        }
+        free(comm);
+        return result;
+    }
+    pthread_mutex_lock(&nccl_emulation_lock);
+    comm_count++;
+    pthread_mutex_unlock(&nccl_emulation_lock);
+    *out = comm;
+    return NCCL_OK;
+}
+
+static void unmap_window(struct window *window) {
+    for (int rank = 0; rank < window->comm->ranks; rank++) {
+        cuMemUnmap(window->comm->flat + (size_t)rank * window->comm->stride + window->place, window->mapped);
+    }
+}
+
+static void forget(struct comm *comm) {
+    while (comm->windows != NULL) {
+        struct window *window = comm->windows;
+        comm->windows = window->next;
+        unmap_window(window);
+        free(window);
+        window_count--;
+    }
+    if (comm->flat != 0) {
+        cuMemAddressFree(comm->flat, comm->stride * (size_t)comm->ranks);
+    }
+    meeting_leave(comm->meeting);
+    comm_count--;
+    free(comm);
+}
+
+EXPORT int ncclCommDestroy(struct comm *comm) {
+    enter(comm, "ncclCommDestroy");
+    if (comm->windows != NULL) {
+        fprintf(stderr, "emulated NCCL: a communicator is destroyed before its windows are deregistered\n");
+        abort();
+    }
+    pthread_mutex_lock(&nccl_emulation_lock);
+    forget(comm);
+    pthread_mutex_unlock(&nccl_emulation_lock);
+    return NCCL_OK;
+}
+
+/* The one call that may come from another thread than the one inside. */
+EXPORT int ncclCommAbort(struct comm *comm) {
+    meeting_abort(comm->meeting);
+    for (long none = 0; !atomic_compare_exchange_strong(&comm->inside, &none, 1); none = 0) {
+        usleep(500);
+    }
+    pthread_mutex_lock(&nccl_emulation_lock);
+    forget(comm);
+    pthread_mutex_unlock(&nccl_emulation_lock);
+    return NCCL_OK;
+}
+
+EXPORT int ncclCommCount(struct comm *comm, int *count) {
+    *count = comm->ranks;
+    return NCCL_OK;
+}
+
+EXPORT int ncclCommUserRank(struct comm *comm, int *rank) {
+    *rank = comm->rank;
+    return NCCL_OK;
+}
+
+EXPORT int ncclCommGetAsyncError(struct comm *comm, int *error) {
+    (void)comm;
+    *error = NCCL_OK;
+    return NCCL_OK;
+}
+
+static int allocate_mappable(struct memory *memory, size_t size, int device) {
+    struct allocation_properties properties = {
+        .type = ALLOCATION_PINNED,
+        .handle_types = HANDLE_POSIX_DESCRIPTOR,
+        .location_type = LOCATION_DEVICE,
+        .location_id = device,
+    };
+    size_t granularity;
+    uint64_t handle;
+    struct access_description access = {{LOCATION_DEVICE, device}, ACCESS_READ_WRITE};
+    if (cuMemGetAllocationGranularity(&granularity, &properties, 1) != 0) {
+        return NCCL_CUDA_ERROR;
+    }
+    memory->size = (size + granularity - 1) / granularity * granularity;
+    if (cuMemCreate(&handle, memory->size, &properties, 0) != 0) {
+        return NCCL_CUDA_ERROR;
+    }
+    int result = NCCL_CUDA_ERROR;
+    if (cuMemAddressReserve(&memory->address, memory->size, 0, 0, 0) == 0) {
+        if (cuMemMap(memory->address, memory->size, 0, handle, 0) == 0) {
+            result = cuMemSetAccess(memory->address, memory->size, &access, 1) == 0 ? NCCL_OK : NCCL_CUDA_ERROR;
+            if (result != NCCL_OK) {
+                cuMemUnmap(memory->address, memory->size);
+            }
+        }
+        if (result != NCCL_OK) {
+            cuMemAddressFree(memory->address, memory->size);
+        }
+    }
+    /* The mapping keeps it. */
+    cuMemRelease(handle);
+    return result;
+}
+
+EXPORT int ncclMemAlloc(void **address, size_t size) {
+    int failure = failing("ncclMemAlloc"), device;
+    if (failure != 0) {
+        return failure;
+    }
+    if (address == NULL || size == 0) {
+        return NCCL_INVALID_ARGUMENT;
+    }
+    if (cuCtxGetDevice(&device) != 0) {
+        return NCCL_CUDA_ERROR;
+    }
+    struct memory *memory = calloc(1, sizeof *memory);
+    memory->plain = !has_cumem(device);
+    memory->size = size;
+    int result = memory->plain ? (cuMemAlloc_v2(&memory->address, size) == 0 ? NCCL_OK : NCCL_CUDA_ERROR)
+                               : allocate_mappable(memory, size, device);
+    if (result != NCCL_OK) {
+        free(memory);
+        return result;
+    }
+    pthread_mutex_lock(&nccl_emulation_lock);
+    memory->next = memories;
+    memories = memory;
+    memory_count++;
+    pthread_mutex_unlock(&nccl_emulation_lock);
+    *address = (void *)(uintptr_t)memory->address;
+    return NCCL_OK;
+}
+
+EXPORT int ncclMemFree(void *address) {
+    pthread_mutex_lock(&nccl_emulation_lock);
+    struct memory **place = &memories;
+    while (*place != NULL && (*place)->address != (uint64_t)(uintptr_t)address) {
+        place = &(*place)->next;
+    }
+    struct memory *memory = *place;
+    if (memory != NULL) {
+        *place = memory->next;
+        memory_count--;
+    }
+    pthread_mutex_unlock(&nccl_emulation_lock);
+    if (memory == NULL) {
+        return NCCL_INVALID_ARGUMENT;
+    }
+    int result = memory->plain ? cuMemFree_v2(memory->address) : cuMemUnmap(memory->address, memory->size);
+    if (result == 0 && !memory->plain) {
+        result = cuMemAddressFree(memory->address, memory->size);
+    }
+    free(memory);
+    return result == 0 ? NCCL_OK : NCCL_CUDA_ERROR;
+}
+
+/* Maps every rank's memory at the window's place of that rank's part of the flat space. */
+static int map_window(struct window *window, uint64_t own, const int *descriptors) {
+    struct comm *comm = window->comm;
+    struct access_description access = {{LOCATION_DEVICE, comm->device}, ACCESS_READ_WRITE};
+    for (int rank = 0; rank < comm->ranks; rank++) {
+        uint64_t handle = own, at = comm->flat + (size_t)rank * comm->stride + window->place;
+        if (rank != comm->rank && cuMemImportFromShareableHandle(&handle, (uint64_t)descriptors[rank], HANDLE_POSIX_DESCRIPTOR) != 0) {
+            return NCCL_CUDA_ERROR;
+        }
+        int result = cuMemMap(at, window->mapped, 0, handle, 0);
+        if (rank != comm->rank) {
+            cuMemRelease(handle);
+        }
+        if (result != 0 || cuMemSetAccess(at, window->mapped, &access, 1) != 0) {
+            return NCCL_CUDA_ERROR;
+        }
+    }
+    return NCCL_OK;
+}
+
+static int register_memory(struct window *window) {
+    struct comm *comm = window->comm;
+    uint64_t base, own;
+    int theirs[MAX_RANKS], descriptor = -1;
+    if (cuMemGetAddressRange_v2(&base, &window->mapped, (uint64_t)(uintptr_t)window->address) != 0
+            || cuMemRetainAllocationHandle(&own, base) != 0) {
+        return refuse(comm, NCCL_INVALID_ARGUMENT, "the buffer is not memory of cuMemCreate");
+    }
+    window->inner = (uint64_t)(uintptr_t)window->address - base;
+    int result = window->inner % WINDOW_ALIGNMENT == 0 ? NCCL_OK : refuse(comm, NCCL_INVALID_ARGUMENT, "the buffer is not aligned");
+    if (result == NCCL_OK && comm->taken + window->mapped > comm->stride) {
+        result = refuse(comm, NCCL_SYSTEM_ERROR, "no symmetric address space is left");
+    }
+    if (result == NCCL_OK && cuMemExportToShareableHandle(&descriptor, own, HANDLE_POSIX_DESCRIPTOR, 0) != 0) {
+        result = NCCL_CUDA_ERROR;
+    }
+    if (result == NCCL_OK) {
+        result = meeting_descriptors(comm->meeting, descriptor, theirs);
+        close(descriptor);
+        window->place = comm->taken;
+        result = result == NCCL_OK ? map_window(window, own, theirs) : result;
+        for (int rank = 0; rank < comm->ranks; rank++) {
+            if (theirs[rank] >= 0) {
+                close(theirs[rank]);
+            }
+        }
+    }
+    cuMemRelease(own);
+    return result;
+}
+
+/* Null windows on demand, on all ranks or on one. */
+static bool is_to_be_null(const struct comm *comm) {
+    const char *value = getenv("SYMMEM_EMULATION_NCCL_NULL_WINDOW");
+    return value != NULL && value[0] != '\0' && (strcmp(value, "*") == 0 || strtol(value, NULL, 10) == comm->rank);
+}
+
+EXPORT int ncclCommWindowRegister(struct comm *comm, void *address, size_t size, struct window **out, int flags) {
+    enter(comm, "ncclCommWindowRegister");
+    int failure = failing("ncclCommWindowRegister");
+    if (failure != 0) {
+        return leave(comm, failure);
+    }
+    if (address == NULL || size == 0 || out == NULL || (flags & ~(NCCL_VERSION >= 22907 ? 3 : 1)) != 0) {
+        return leave(comm, NCCL_INVALID_ARGUMENT);
+    }
+    if (!comm->symmetric || (flags & WINDOW_SYMMETRIC) == 0) {
+#if NCCL_VERSION >= 22902
+        *out = NULL;
+#endif
+        /* Success, and no window: the trap that is to be kept. */
+        return leave(comm, NCCL_OK);
+    }
+    struct window *window = calloc(1, sizeof *window);
+    window->comm = comm;
+    window->address = address;
+    window->size = size;
+    int result = register_memory(window);
+    if (result != NCCL_OK || is_to_be_null(comm)) {
+        if (result == NCCL_OK) {
+            unmap_window(window);
+        }
+        free(window);
+        return leave(comm, result);
+    }
+    comm->taken += window->mapped;
+    window->next = comm->windows;
+    comm->windows = window;
+    pthread_mutex_lock(&nccl_emulation_lock);
+    window_count++;
+    pthread_mutex_unlock(&nccl_emulation_lock);
+    *out = window;
+    return leave(comm, NCCL_OK);
+}
+
+EXPORT int ncclCommWindowDeregister(struct comm *comm, struct window *window) {
+    enter(comm, "ncclCommWindowDeregister");
+    int failure = failing("ncclCommWindowDeregister");
+    if (failure != 0) {
+        return leave(comm, failure);
+    }
+    struct window **place = &comm->windows;
+    while (*place != NULL && *place != window) {
+        place = &(*place)->next;
+    }
+    if (*place == NULL) {
+        return leave(comm, NCCL_INVALID_ARGUMENT);
+    }
+    *place = window->next;
+    unmap_window(window);
+    free(window);
+    comm->taken = 0;
+    for (const struct window *other = comm->windows; other != NULL; other = other->next) {
+        comm->taken = comm->taken > other->place + other->mapped ? comm->taken : other->place + other->mapped;
+    }
+    pthread_mutex_lock(&nccl_emulation_lock);
+    window_count--;
+    pthread_mutex_unlock(&nccl_emulation_lock);
+    return leave(comm, NCCL_OK);
+}
+
+#if NCCL_VERSION >= 22902
+EXPORT int ncclWinGetUserPtr(struct comm *comm, struct window *window, void **address) {
+    enter(comm, "ncclWinGetUserPtr");
+    *address = window->address;
+    return leave(comm, NCCL_OK);
+}
+
+EXPORT int ncclGetPeerDevicePointer(struct window *window, size_t offset, int peer, void **address) {
+    if (window == NULL || offset >= window->size || peer < 0 || peer >= window->comm->ranks) {
+        return NCCL_INVALID_ARGUMENT;
+    }
+    int failure = failing("ncclGetPeerDevicePointer");
+    if (failure != 0) {
+        return failure;
+    }
+    struct comm *comm = window->comm;
+    *address = (void *)(uintptr_t)(comm->flat + (size_t)peer * comm->stride + window->place + window->inner + offset);
+    return NCCL_OK;
+}
+
+EXPORT int ncclGetLsaDevicePointer(struct window *window, size_t offset, int peer, void **address) {
+    return ncclGetPeerDevicePointer(window, offset, peer, address);
+}
+
+EXPORT int ncclGetLsaMultimemDevicePointer(struct window *window, size_t offset, void **address) {
+    if (window == NULL || offset >= window->size) {
+        return NCCL_INVALID_ARGUMENT;
+    }
+    /* As where NVLS is off. */
+    *address = NULL;
+    return NCCL_OK;
+}
+#endif
+
+EXPORT int emu_nccl_live(int *comms, int *windows, int *allocated) {
+    pthread_mutex_lock(&nccl_emulation_lock);
+    *comms = comm_count;
+    *windows = window_count;
+    *allocated = memory_count;
+    pthread_mutex_unlock(&nccl_emulation_lock);
+    return NCCL_OK;
+}
