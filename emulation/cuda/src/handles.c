@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "call.h"
 #include "structures.h"
@@ -116,13 +117,53 @@ static enum result properties_of(struct allocation_properties *properties, uint6
     return OK;
 }
 
+/* Where another process of this host finds the memory; a fabric's own handles are opaque. */
+struct fabric_handle {
+    uint64_t magic;
+    int32_t pid;
+    int32_t fd;
+    uint64_t inode;
+    uint8_t zero[40];
+};
+static_assert(sizeof(struct fabric_handle) == 64, "ABI");
+
+static const uint64_t FABRIC_MAGIC = 0x3163697262616655u;
+
+static enum result export_to_fabric(struct fabric_handle *fabric, const struct handle *handle) {
+    if (handle->multicast != NULL) {
+        return NOT_SUPPORTED;
+    }
+    if ((handle->memory->handle_types & HANDLE_FABRIC) == 0) {
+        return INVALID_VALUE;
+    }
+    *fabric = (struct fabric_handle){
+        .magic = FABRIC_MAGIC,
+        .pid = getpid(),
+        .fd = handle->memory->fd,
+        .inode = handle->memory->inode,
+    };
+    return OK;
+}
+
+static enum result import_from_fabric(uint64_t *id, const struct fabric_handle *fabric) {
+    if (id == NULL || fabric == NULL || fabric->magic != FABRIC_MAGIC) {
+        return INVALID_VALUE;
+    }
+    struct memory *memory;
+    enum result opened = memory_open_of(fabric->pid, fabric->fd, fabric->inode, false, &memory);
+    if (opened == OK) {
+        *id = handle_new(memory, NULL)->id;
+    }
+    return opened;
+}
+
 static enum result export(void *shareable, uint64_t id, unsigned type, uint64_t flags) {
     struct handle *handle = handle_find(id);
     if (shareable == NULL || handle == NULL || flags != 0 || (type != HANDLE_POSIX_DESCRIPTOR && type != HANDLE_FABRIC)) {
         return INVALID_VALUE;
     }
     if (type == HANDLE_FABRIC) {
-        return NOT_SUPPORTED;
+        return export_to_fabric(shareable, handle);
     }
     bool multicast = handle->multicast != NULL;
     if (multicast ? !multicast_exportable(handle->multicast) : (handle->memory->handle_types & HANDLE_POSIX_DESCRIPTOR) == 0) {
@@ -138,7 +179,7 @@ static enum result export(void *shareable, uint64_t id, unsigned type, uint64_t 
 
 static enum result import(uint64_t *id, uint64_t shareable, unsigned type) {
     if (type == HANDLE_FABRIC) {
-        return NOT_SUPPORTED;
+        return import_from_fabric(id, (const struct fabric_handle *)shareable);
     }
     if (id == NULL || type != HANDLE_POSIX_DESCRIPTOR || shareable > INT32_MAX) {
         return INVALID_VALUE;
@@ -189,7 +230,7 @@ EXPORT int cuMemExportToShareableHandle(void *shareable, uint64_t handle, unsign
     REPLY(export(shareable, handle, type, flags));
 }
 
-/* The descriptor's number stands where the prototype has a pointer. */
+/* A descriptor's number stands where the prototype has a pointer. */
 EXPORT int cuMemImportFromShareableHandle(uint64_t *handle, uint64_t shareable, unsigned type) {
     CALL(NEEDS_DRIVER, "shareable=%ld,type=%u", (long)shareable, type);
     REPLY(import(handle, shareable, type));

@@ -1,19 +1,23 @@
 package org.symmem.cuda;
 
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
+import java.util.OptionalLong;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.symmem.ErrorCode;
 import org.symmem.MemoryRegion;
 import org.symmem.NativeCallException;
 import org.symmem.SymmetricMemoryException;
-import org.symmem.linux.Descriptor;
-import org.symmem.rendezvous.DescriptorExchange;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Allocation;
 import org.symmem.spi.Closers;
@@ -28,61 +32,54 @@ import org.symmem.spi.Wire;
  * <pre>
  *   addresses         | rank 0's memory | rank 1's memory | …     one reservation, each place as large as the memory
  *   own memory        | data | pad |                              a whole number of granules, the pad at the next 128 bytes
- *   or, where the pad would take a granule more, and for wrapped memory, which is the user's
- *   own memory        | … data … |   and   | pad |                two, the pad with a reservation of its own
  * </pre>
- * The pad never makes the memory larger: the driver maps whole memories only, so the contiguous view would have a gap.
+ * Where the pad would take a granule more, and for wrapped memory, which is the user's, it is a slot of {@link SignalPads}. It
+ * never makes the memory larger: the driver maps whole memories only, so the contiguous view would have a gap.
  */
 final class CudaAllocation implements Allocation {
-    private static final int PAD_ALIGNMENT = 128;
-    /** Tells whether a peer is in this process, where memory needs no descriptor. */
-    private static final String PROCESS = UUID.randomUUID().toString();
-
     private final CudaBackend backend;
     private final long sizeBytes;
     private final SignalPadLayout padLayout;
     private final PhysicalMemory dataMemory;
     private final long dataOffsetBytes;
-    private final PhysicalMemory padMemory;
+    /** In the own memory; unused where the pad has a slot. */
     private final long padOffsetBytes;
-    private final AddressRange dataRange;
-    private final Optional<AddressRange> padRange;
+    private final Optional<SignalPads.Slot> padSlot;
+    private final AddressRange range;
     private final Closers closers;
+    /** The number that a rendezvous gave the slot's tensor. */
+    private OptionalLong ordinal = OptionalLong.empty();
 
     private CudaAllocation(CudaBackend backend, long sizeBytes, SignalPadLayout padLayout, PhysicalMemory dataMemory, long dataOffsetBytes,
-            PhysicalMemory padMemory, long padOffsetBytes, Closers closers) {
+            boolean padFits, Closers closers) {
         this.backend = backend;
         this.sizeBytes = sizeBytes;
         this.padLayout = padLayout;
         this.dataMemory = dataMemory;
         this.dataOffsetBytes = dataOffsetBytes;
-        this.padMemory = padMemory;
-        this.padOffsetBytes = padOffsetBytes;
         this.closers = closers;
-        this.dataRange = mapOwn(dataMemory, "buffers of " + sizeBytes + " bytes");
-        this.padRange = padMemory == dataMemory ? Optional.empty() : Optional.of(mapOwn(padMemory, "signal pads"));
+        this.padOffsetBytes = roundUp(sizeBytes, SignalPads.UNIT_BYTES);
+        this.padSlot = padFits ? Optional.empty() : Optional.of(backend.pads().take(padLayout.sizeBytes()));
+        padSlot.ifPresent(slot -> closers.add(() -> giveBack(slot)));
+        this.range = closers.add(AddressRange.reserve(Math.multiplyExact(dataMemory.sizeBytes(), backend.group().worldSize()),
+                "reserving addresses for all ranks' buffers of " + sizeBytes + " bytes"));
+        range.map(backend.group().rank() * dataMemory.sizeBytes(), dataMemory, dataMemory.sizeBytes(), backend.cudaDevice(),
+                "mapping the own buffer of " + sizeBytes + " bytes");
+        closers.add(backend.engine()::quiesce);
     }
 
-    private AddressRange mapOwn(PhysicalMemory memory, String what) {
-        AddressRange range = closers.add(AddressRange.reserve(Math.multiplyExact(memory.sizeBytes(), backend.group().worldSize()),
-                "reserving addresses for all ranks' " + what));
-        range.map(backend.group().rank() * memory.sizeBytes(), memory, memory.sizeBytes(), backend.cudaDevice(), "mapping the own " + what);
-        return range;
+    private void giveBack(SignalPads.Slot slot) {
+        ordinal.ifPresentOrElse(backend.pads()::closed, () -> backend.pads().untake(slot));
     }
 
     static CudaAllocation allocate(CudaBackend backend, long sizeBytes, SignalPadLayout padLayout) {
         return beginning(backend, sizeBytes, closers -> {
             long memoryBytes = roundUp(sizeBytes, backend.granularityBytes());
-            PhysicalMemory memory = closers.add(PhysicalMemory.create(backend.cudaDevice(), memoryBytes,
+            PhysicalMemory memory = closers.add(PhysicalMemory.create(backend.cudaDevice(), memoryBytes, backend.handles().handleType(),
                     "allocating a buffer of " + sizeBytes + " bytes, " + memoryBytes + " with its granularity"));
-            long padOffsetBytes = roundUp(sizeBytes, PAD_ALIGNMENT);
-            boolean padFits = memoryBytes - padOffsetBytes >= padLayout.sizeBytes();
-            CudaAllocation allocation = padFits
-                    ? new CudaAllocation(backend, sizeBytes, padLayout, memory, 0, memory, padOffsetBytes, closers)
-                    : new CudaAllocation(backend, sizeBytes, padLayout, memory, 0, padMemory(backend, padLayout, closers), 0, closers);
-            int rank = backend.group().rank();
-            backend.engine().clear(allocation.data(rank), sizeBytes);
-            backend.engine().clear(allocation.pad(rank), padLayout.sizeBytes());
+            boolean padFits = memoryBytes - roundUp(sizeBytes, SignalPads.UNIT_BYTES) >= padLayout.sizeBytes();
+            CudaAllocation allocation = new CudaAllocation(backend, sizeBytes, padLayout, memory, 0, padFits, closers);
+            backend.engine().clear(allocation.own(), allocation.ownPadMemory());
             return allocation;
         });
     }
@@ -91,16 +88,11 @@ final class CudaAllocation implements Allocation {
         return beginning(backend, sizeBytes, closers -> {
             Range range = Range.around(region.address());
             PhysicalMemory user = closers.add(PhysicalMemory.behind(region.address(), range.sizeBytes(), "wrapping " + region));
-            CudaAllocation allocation = new CudaAllocation(backend, sizeBytes, padLayout, user, region.address() - range.base(),
-                    padMemory(backend, padLayout, closers), 0, closers);
-            backend.engine().clear(allocation.pad(backend.group().rank()), padLayout.sizeBytes());
+            CudaAllocation allocation = new CudaAllocation(backend, sizeBytes, padLayout, user, region.address() - range.base(), false,
+                    closers);
+            backend.engine().clear(allocation.ownPadMemory());
             return allocation;
         });
-    }
-
-    private static PhysicalMemory padMemory(CudaBackend backend, SignalPadLayout padLayout, Closers closers) {
-        return closers.add(PhysicalMemory.create(backend.cudaDevice(), roundUp(padLayout.sizeBytes(), backend.granularityBytes()),
-                "allocating a signal pad"));
     }
 
     private static CudaAllocation beginning(CudaBackend backend, long sizeBytes, Function<Closers, CudaAllocation> make) {
@@ -162,7 +154,7 @@ final class CudaAllocation implements Allocation {
             }
             try (PhysicalMemory memory = PhysicalMemory.behind(region.address(), range.sizeBytes(), "looking behind an address")) {
                 reasons.addAll(
-                        unsuitable(CudaStructures.AllocationProperties.of(memory.handle(), "asking for properties"), backend.cudaDevice()));
+                        unsuitable(CudaStructures.AllocationProperties.of(memory.handle(), "asking for properties"), backend));
             }
         } catch (NativeCallException e) {
             reasons.add("it is not memory that cuMemCreate made and this process has mapped, so it cannot be exported (" + e.call() + ": "
@@ -171,8 +163,9 @@ final class CudaAllocation implements Allocation {
         return reasons;
     }
 
-    private static List<String> unsuitable(CudaStructures.AllocationProperties properties, CudaDevice device) {
+    private static List<String> unsuitable(CudaStructures.AllocationProperties properties, CudaBackend backend) {
         List<String> reasons = new ArrayList<>();
+        CudaDevice device = backend.cudaDevice();
         if (properties.type() != CudaStructures.PINNED) {
             reasons.add("its allocation is not pinned (type " + properties.type() + ")");
         }
@@ -181,8 +174,10 @@ final class CudaAllocation implements Allocation {
         } else if (properties.locationId() != device.device()) {
             reasons.add("it is on device " + properties.locationId() + ", this rank uses " + device);
         }
-        if ((properties.handleTypes() & CudaStructures.POSIX_DESCRIPTOR) == 0) {
-            reasons.add("it was not created to be exported as a POSIX descriptor (handle types " + properties.handleTypes() + ")");
+        if ((properties.handleTypes() & backend.handles().handleType()) == 0) {
+            reasons.add("it was not created to be exported as a "
+                    + (backend.handles().handleType() == CudaStructures.FABRIC ? "fabric handle" : "POSIX descriptor") + " (handle types "
+                    + properties.handleTypes() + ")");
         }
         return reasons;
     }
@@ -193,21 +188,36 @@ final class CudaAllocation implements Allocation {
 
     @Override
     public Memory local() {
-        return new CudaMemory(data(backend.group().rank()), sizeBytes);
+        return own();
     }
 
     long sizeBytes() {
         return sizeBytes;
     }
 
-    /** {@return the address of a rank's buffer} */
-    long data(int rank) {
-        return dataRange.address() + rank * dataMemory.sizeBytes() + dataOffsetBytes;
+    long dataOffsetBytes() {
+        return dataOffsetBytes;
     }
 
-    /** {@return the address of a rank's pad} */
-    long pad(int rank) {
-        return padRange.orElse(dataRange).address() + rank * padMemory.sizeBytes() + padOffsetBytes;
+    /** {@return the address of a rank's buffer} */
+    long data(int rank) {
+        return range.address() + rank * dataMemory.sizeBytes() + dataOffsetBytes;
+    }
+
+    private long ownPad() {
+        return padSlot.map(SignalPads.Slot::address).orElseGet(() -> padBehindData(backend.group().rank()));
+    }
+
+    private CudaMemory ownPadMemory() {
+        return new CudaMemory(ownPad(), padLayout.sizeBytes());
+    }
+
+    private CudaMemory own() {
+        return new CudaMemory(data(backend.group().rank()), sizeBytes);
+    }
+
+    private long padBehindData(int rank) {
+        return range.address() + rank * dataMemory.sizeBytes() + padOffsetBytes;
     }
 
     /** {@return the distance between ranks' buffers, in bytes} */
@@ -215,81 +225,161 @@ final class CudaAllocation implements Allocation {
         return dataMemory.sizeBytes();
     }
 
-    /** What a rank tells of its memory with the descriptors. */
-    private record Note(String process, long dataAddress, long padAddress, long dataBytes, long dataOffsetBytes, long padBytes,
-            long padOffsetBytes) {
+    /**
+     * What a rank tells of its memory with the descriptors.
+     *
+     * @param process         the process, where memory needs no descriptor
+     * @param dataAddress     where it maps its buffer
+     * @param dataBytes       the size of the memory
+     * @param dataOffsetBytes where in it the buffer begins
+     * @param pad             its slot for the signal pad, if it has one
+     */
+    private record Note(String process, long dataAddress, long dataBytes, long dataOffsetBytes, Optional<PadNote> pad) {
         byte[] toBytes() {
             return Wire.write(out -> {
                 out.writeUTF(process);
-                for (long number : new long[]{dataAddress, padAddress, dataBytes, dataOffsetBytes, padBytes, padOffsetBytes}) {
+                for (long number : new long[]{dataAddress, dataBytes, dataOffsetBytes}) {
                     out.writeLong(number);
+                }
+                out.writeBoolean(pad.isPresent());
+                if (pad.isPresent()) {
+                    pad.get().write(out);
                 }
             });
         }
 
         static Note from(byte[] bytes) {
-            return Wire.read(bytes,
-                    in -> new Note(in.readUTF(), in.readLong(), in.readLong(), in.readLong(), in.readLong(), in.readLong(), in.readLong()));
+            return Wire.read(bytes, in -> new Note(in.readUTF(), in.readLong(), in.readLong(), in.readLong(),
+                    in.readBoolean() ? Optional.of(PadNote.read(in)) : Optional.empty()));
         }
+    }
+
+    /**
+     * Where a rank's pad is.
+     *
+     * @param pool        its pool
+     * @param offsetBytes where in it the pad begins
+     * @param ordinal     the number that this rendezvous gives the tensor
+     * @param closed      earlier tensors that the rank has closed
+     */
+    private record PadNote(SignalPads.PoolNote pool, long offsetBytes, long ordinal, List<Long> closed) {
+        void write(DataOutput out) throws IOException {
+            pool.write(out);
+            out.writeLong(offsetBytes);
+            out.writeLong(ordinal);
+            out.writeInt(closed.size());
+            for (long tensor : closed) {
+                out.writeLong(tensor);
+            }
+        }
+
+        static PadNote read(DataInput in) throws IOException {
+            SignalPads.PoolNote pool = SignalPads.PoolNote.read(in);
+            long offsetBytes = in.readLong();
+            long ordinal = in.readLong();
+            List<Long> closed = new ArrayList<>();
+            for (int left = in.readInt(); left > 0; left--) {
+                closed.add(in.readLong());
+            }
+            return new PadNote(pool, offsetBytes, ordinal, closed);
+        }
+    }
+
+    private Note ownNote() {
+        SignalPads pads = backend.pads();
+        return new Note(SignalPads.PROCESS, data(backend.group().rank()), dataMemory.sizeBytes(), dataOffsetBytes,
+                padSlot.map(slot -> new PadNote(slot.pool().note(), slot.offsetBytes(), pads.nextOrdinal(), pads.closedTensors())));
     }
 
     @Override
     public PeerMapping rendezvous(Agreement agreement) {
         int rank = backend.group().rank();
-        Note own = new Note(PROCESS, data(rank), pad(rank), dataMemory.sizeBytes(), dataOffsetBytes, padMemory.sizeBytes(), padOffsetBytes);
-        Closers mapped = new Closers();
         int worldSize = backend.group().worldSize();
-        try (Closers exported = new Closers()) {
-            backend.exchange().exchange(agreement, "mapping the peers' memory", () -> exportOwn(exported), own.toBytes(), received -> {
-                try (CudaDevice.Current current = backend.cudaDevice().makeCurrent()) {
-                    for (int peer = 0; peer < worldSize; peer++) {
-                        if (peer != rank) {
-                            mapPeer(peer, own, Note.from(received.get(peer).note()), received.get(peer).descriptors(), mapped);
-                        }
+        Note own = ownNote();
+        List<Note> notes = new ArrayList<>();
+        long[] pads = new long[worldSize];
+        Closers mapped = new Closers();
+        Closers pools = new Closers();
+        Map<Integer, SignalPads.PeerAddress> newPools = new HashMap<>();
+        try {
+            backend.handles().exchange(agreement, "mapping the peers' memory", this::ownMemories, own.toBytes(), received -> {
+                for (int peer = 0; peer < worldSize; peer++) {
+                    Note note = Note.from(received.get(peer).note());
+                    notes.add(note);
+                    if (peer != rank) {
+                        requireAlike(peer, own, note);
+                        mapBuffer(peer, note, received.get(peer), mapped);
                     }
+                    pads[peer] = peer == rank ? ownPad()
+                            : note.pad().isEmpty() ? padBehindData(peer)
+                                    : poolOf(peer, note, received.get(peer), pools, newPools) + note.pad().get().offsetBytes();
                 }
             });
-            long[] pads = java.util.stream.IntStream.range(0, worldSize).mapToLong(this::pad).toArray();
-            return new CudaMapping(this, backend, mapped,
-                    new CudaSignalPad(backend.engine(), padLayout, rank, pads, backend.exchange()::lostRanks, agreement.subject()));
+            CudaMulticast multicast = mapped.add(backend.multicast().supported() ? CudaMulticast.over(backend, agreement, dataMemory)
+                    : CudaMulticast.none(backend.multicast()));
+            mapped.add(backend.engine()::quiesce);
+            padSlot.ifPresent(slot -> ordinal = OptionalLong.of(backend.pads()
+                    .met(slot, own.pad().orElseThrow().closed(),
+                            notes.stream().map(note -> note.pad().orElseThrow().closed()).toList(), pools, newPools)));
+            return new CudaMapping(this, backend, mapped, multicast, new CudaSignalPad(backend.engine(), padLayout, rank, pads,
+                    backend.handles()::lostRanks, agreement.subject()));
         } catch (Throwable e) {
             try (CudaDevice.Current current = backend.cudaDevice().makeCurrent()) {
                 mapped.closeBecauseOf(e);
+                pools.closeBecauseOf(e);
             }
             throw e;
         }
     }
 
-    private List<Descriptor> exportOwn(Closers exported) {
-        try (CudaDevice.Current current = backend.cudaDevice().makeCurrent()) {
-            Descriptor data = exported.add(dataMemory.export("exporting a buffer"));
-            return padMemory == dataMemory ? List.of(data) : List.of(data, exported.add(padMemory.export("exporting a signal pad")));
+    /** The buffer's memory, and the pool of the pad if the peers do not have it yet. */
+    private List<PhysicalMemory> ownMemories() {
+        return Stream.concat(Stream.of(dataMemory), padSlot.map(SignalPads.Slot::pool)
+                .filter(pool -> !backend.pads().isShared(pool))
+                .map(SignalPads.Pool::memory)
+                .stream()).toList();
+    }
+
+    private static void requireAlike(int peer, Note own, Note theirs) {
+        if (theirs.dataBytes() != own.dataBytes() || theirs.dataOffsetBytes() != own.dataOffsetBytes()
+                || theirs.pad().isPresent() != own.pad().isPresent()) {
+            throw new SymmetricMemoryException(ErrorCode.RANKS_DISAGREE,
+                    "rank " + peer + " has its buffer at byte " + theirs.dataOffsetBytes() + " of " + theirs.dataBytes()
+                            + (theirs.pad().isPresent() ? " and its pad elsewhere" : " and its pad behind it") + ", this rank at "
+                            + own.dataOffsetBytes() + " of " + own.dataBytes()
+                            + (own.pad().isPresent() ? " and elsewhere" : " and behind it")
+                            + "; wrapped buffers must lie alike on all ranks");
+        }
+        if (own.pad().isPresent() && own.pad().get().ordinal() != theirs.pad().orElseThrow().ordinal()) {
+            throw new SymmetricMemoryException(ErrorCode.RANKS_DISAGREE, "rank " + peer + " has met " + theirs.pad().get().ordinal()
+                    + " times, this rank " + own.pad().get().ordinal()
+                    + " times: an earlier rendezvous ended well on some ranks only. Close this symmetric memory and open it anew");
         }
     }
 
-    private void mapPeer(int peer, Note own, Note theirs, List<Descriptor> descriptors, Closers mapped) {
-        if (theirs.dataBytes() != own.dataBytes() || theirs.dataOffsetBytes() != own.dataOffsetBytes()
-                || theirs.padBytes() != own.padBytes() || theirs.padOffsetBytes() != own.padOffsetBytes()) {
-            throw new SymmetricMemoryException(ErrorCode.RANKS_DISAGREE,
-                    "rank " + peer + " has its buffer at byte " + theirs.dataOffsetBytes() + " of " + theirs.dataBytes()
-                            + " and its pad at " + theirs.padOffsetBytes() + " of "
-                            + theirs.padBytes() + ", this rank at " + own.dataOffsetBytes() + " of " + own.dataBytes() + " and "
-                            + own.padOffsetBytes() + " of " + own.padBytes() + "; wrapped buffers must lie alike on all ranks");
-        }
-        boolean here = theirs.process().equals(PROCESS);
-        PhysicalMemory data = mapped.add(here
-                ? PhysicalMemory.behind(theirs.dataAddress(), own.dataBytes(), "sharing the buffer of rank " + peer + " in this process")
-                : PhysicalMemory.imported(descriptors.getFirst().fd(), own.dataBytes(), "importing the buffer of rank " + peer));
-        mapped.add(dataRange.mapPart(peer * own.dataBytes(), data, own.dataBytes(), backend.cudaDevice(),
+    private void mapBuffer(int peer, Note theirs, HandleExchange.Received received, Closers mapped) {
+        PhysicalMemory data = mapped.add(isHere(theirs)
+                ? PhysicalMemory.behind(theirs.dataAddress(), theirs.dataBytes(), "sharing the buffer of rank " + peer + " in this process")
+                : received.memory(0, theirs.dataBytes(), "importing the buffer of rank " + peer));
+        mapped.add(range.mapPart(peer * theirs.dataBytes(), data, theirs.dataBytes(), backend.cudaDevice(),
                 "mapping the buffer of rank " + peer));
-        if (padRange.isPresent()) {
-            PhysicalMemory pad = mapped.add(here
-                    ? PhysicalMemory.behind(theirs.padAddress(), own.padBytes(),
-                            "sharing the signal pad of rank " + peer + " in this process")
-                    : PhysicalMemory.imported(descriptors.getLast().fd(), own.padBytes(), "importing the signal pad of rank " + peer));
-            mapped.add(padRange.get()
-                    .mapPart(peer * own.padBytes(), pad, own.padBytes(), backend.cudaDevice(), "mapping the signal pad of rank " + peer));
+    }
+
+    private static boolean isHere(Note note) {
+        return note.process().equals(SignalPads.PROCESS);
+    }
+
+    /** {@return where the pool of a peer's pad is mapped, which the first rendezvous over it does} */
+    private long poolOf(int peer, Note theirs, HandleExchange.Received received, Closers pools,
+            Map<Integer, SignalPads.PeerAddress> newPools) {
+        SignalPads.PoolNote pool = theirs.pad().orElseThrow().pool();
+        Long known = backend.pads().peerPool(peer, pool.index());
+        if (known != null) {
+            return known;
         }
+        long address = backend.pads().map(peer, pool, 1, received, pools);
+        newPools.put(peer, new SignalPads.PeerAddress(pool.index(), address));
+        return address;
     }
 
     @Override

@@ -10,7 +10,7 @@ import org.symmem.Capability;
 import org.symmem.MemoryRegion;
 import org.symmem.ProcessGroup;
 import org.symmem.Support;
-import org.symmem.rendezvous.DescriptorExchange;
+import org.symmem.spi.Agreement;
 import org.symmem.spi.Allocation;
 import org.symmem.spi.Backend;
 import org.symmem.spi.Closers;
@@ -22,24 +22,34 @@ import org.symmem.spi.StreamQueue;
 final class CudaBackend implements Backend {
     private final ProcessGroup group;
     private final CudaEngine engine;
-    private final DescriptorExchange exchange;
+    private final HandleExchange handles;
     private final long granularityBytes;
     private final Support multicast;
+    private final SignalPads pads;
 
-    CudaBackend(ProcessGroup group, CudaEngine engine, DescriptorExchange exchange) {
+    private CudaBackend(ProcessGroup group, CudaEngine engine, HandleExchange handles, MulticastChoice multicast, SignalPads pads,
+            long granularityBytes) {
         this.group = group;
         this.engine = engine;
-        this.exchange = exchange;
-        CudaDevice device = engine.device();
-        this.granularityBytes = granularityOf(device);
-        this.multicast = new Support.No(device.hasMulticast() ? "multicast of " + device + " is not used by this version"
-                : device + " has no multicast (attribute MULTICAST_SUPPORTED is 0)");
+        this.handles = handles;
+        this.multicast = multicast.support();
+        this.granularityBytes = granularityBytes;
+        this.pads = pads;
+    }
+
+    /** Prepares what the ranks share. Collective; engine and handles are the backend's when it returns. */
+    static CudaBackend open(Agreement agreement, CudaEngine engine, HandleExchange handles, long allocationGranularityBytes) {
+        MulticastChoice multicast = MulticastChoice.among(agreement, engine.device(), handles.handleType());
+        long granularityBytes = Math.max(allocationGranularityBytes, multicast.granularityBytes());
+        return new CudaBackend(agreement.group(), engine, handles, multicast,
+                SignalPads.open(agreement, handles, engine.device(), granularityBytes), granularityBytes);
     }
 
     static long granularityOf(CudaDevice device) {
         try (Arena arena = Arena.ofConfined(); CudaDevice.Current current = device.makeCurrent()) {
             MemorySegment granularity = arena.allocate(ValueLayout.JAVA_LONG);
-            CudaDriver.memGetAllocationGranularity(granularity, CudaStructures.allocationProperties(arena, device.device()),
+            CudaDriver.memGetAllocationGranularity(granularity,
+                    CudaStructures.allocationProperties(arena, device.device(), CudaStructures.POSIX_DESCRIPTOR),
                     CudaStructures.RECOMMENDED, "asking for the granularity");
             return granularity.get(ValueLayout.JAVA_LONG, 0);
         }
@@ -57,8 +67,12 @@ final class CudaBackend implements Backend {
         return engine.device();
     }
 
-    DescriptorExchange exchange() {
-        return exchange;
+    HandleExchange handles() {
+        return handles;
+    }
+
+    SignalPads pads() {
+        return pads;
     }
 
     Support multicast() {
@@ -78,10 +92,10 @@ final class CudaBackend implements Backend {
                 : new Support.No(device + " has no stream memory operations on 64-bit words");
         Map<Capability, Support> all = new EnumMap<>(Capability.class);
         all.put(Capability.HOST_ACCESS, new Support.No("device memory is not mapped for the CPU; copy it"));
-        all.put(Capability.PEER_ADDRESS, new Support.Yes("virtual memory management, POSIX descriptors by " + exchange.describe()));
+        all.put(Capability.PEER_ADDRESS, new Support.Yes("virtual memory management, " + handles.describe()));
         all.put(Capability.CONTIGUOUS_VIEW, new Support.Yes("all ranks' memory side by side in one reservation"));
         all.put(Capability.MULTICAST, multicast);
-        all.put(Capability.WRAP, new Support.Yes("memory of cuMemCreate that can be exported as a POSIX descriptor"));
+        all.put(Capability.WRAP, new Support.Yes("memory of cuMemCreate that can be exported: " + handles.describe()));
         all.put(Capability.EXTERNAL_STREAM, new Support.Yes("any CUstream of the device"));
         all.put(Capability.LOCAL_ALLOCATION, new Support.Yes(""));
         all.put(Capability.LOCAL_CLOSE, new Support.Yes(""));
@@ -90,13 +104,14 @@ final class CudaBackend implements Backend {
         all.put(Capability.SUBGROUPS, new Support.Yes(""));
         all.put(Capability.THREAD_RANKS, new Support.Yes("handles are shared without descriptors"));
         all.put(Capability.SHARED_DEVICE, new Support.Yes("ranks that share a device take turns"));
-        all.put(Capability.MULTIPLE_HOSTS, new Support.No("POSIX descriptors do not leave the host"));
+        all.put(Capability.MULTIPLE_HOSTS, handles.handleType() == CudaStructures.FABRIC ? new Support.Yes("fabric handles")
+                : new Support.No("POSIX descriptors do not leave the host"));
         return all;
     }
 
     @Override
     public ProcessGroup meetingGroup(ProcessGroup joined) {
-        return exchange.meetingGroup(joined);
+        return handles.meetingGroup(joined);
     }
 
     @Override
@@ -143,7 +158,8 @@ final class CudaBackend implements Backend {
     public void close() {
         try (Closers closers = new Closers()) {
             closers.add(engine);
-            closers.add(exchange);
+            closers.add(handles);
+            closers.add(pads);
         }
     }
 }

@@ -6,7 +6,6 @@ import org.symmem.ErrorCode;
 import org.symmem.ProcessGroup;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.linux.LibC;
-import org.symmem.rendezvous.DescriptorExchange;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Backend;
 import org.symmem.spi.BackendProvider;
@@ -64,6 +63,7 @@ public final class CudaBackendProvider implements BackendProvider {
         Closers opened = new Closers();
         try {
             CudaEngine[] engine = new CudaEngine[1];
+            long[] granularityBytes = new long[1];
             agreement.check("opening the device", () -> {
                 CudaDevice device = CudaDevice.forLocalRank(group.localRank());
                 try {
@@ -71,14 +71,15 @@ public final class CudaBackendProvider implements BackendProvider {
                         throw new SymmetricMemoryException(ErrorCode.BACKEND_UNAVAILABLE,
                                 device + " has no virtual memory management with POSIX descriptors");
                     }
+                    granularityBytes[0] = CudaBackend.granularityOf(device);
                     engine[0] = opened.add(new CudaEngine(device, group.rank()));
                 } catch (Throwable e) {
                     device.close();
                     throw e;
                 }
             });
-            DescriptorExchange exchange = opened.add(DescriptorExchange.open(agreement));
-            return new CudaBackend(group, engine[0], exchange);
+            HandleExchange handles = opened.add(HandleChoice.among(agreement, engine[0].device()));
+            return CudaBackend.open(agreement, engine[0], handles, granularityBytes[0]);
         } catch (Throwable e) {
             opened.closeBecauseOf(e);
             throw e;

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
 import org.symmem.ErrorCode;
+import org.symmem.NativeCallException;
 import org.symmem.SymmetricMemoryException;
 
 /** One device with its primary context, which is shared with every other user of the device in this process. */
@@ -33,7 +34,14 @@ public final class CudaDevice implements AutoCloseable {
 
     /** {@return the number of devices that this process sees; initialises the driver} */
     public static int count() {
-        CudaDriver.init(0, "initialising the driver");
+        try {
+            CudaDriver.init(0, "initialising the driver");
+        } catch (NativeCallException e) {
+            if (e.status() == CudaDriver.NO_DEVICE) {
+                return 0;
+            }
+            throw e;
+        }
         return intFrom(count -> CudaDriver.deviceGetCount(count, "counting devices"));
     }
 
@@ -46,8 +54,10 @@ public final class CudaDevice implements AutoCloseable {
     public static CudaDevice forLocalRank(int localRank) {
         int count = count();
         if (count == 0) {
+            String visible = System.getenv("CUDA_VISIBLE_DEVICES");
             throw new SymmetricMemoryException(ErrorCode.BACKEND_UNAVAILABLE,
-                    "no CUDA device is visible: CUDA_VISIBLE_DEVICES is " + System.getenv("CUDA_VISIBLE_DEVICES"));
+                    "no CUDA device is visible: " + (visible == null ? "the machine has none, or its driver shows none to this user"
+                            : "CUDA_VISIBLE_DEVICES is \"" + visible + "\""));
         }
         String setting = System.getProperty(ORDINAL_PROPERTY, System.getenv("SYMMEM_CUDA_DEVICE"));
         if (setting == null) {

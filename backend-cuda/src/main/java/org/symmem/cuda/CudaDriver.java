@@ -24,6 +24,7 @@ import org.symmem.NativeCallException;
 final class CudaDriver {
     static final int SUCCESS = 0;
     static final int OUT_OF_MEMORY = 2;
+    static final int NO_DEVICE = 100;
     static final int NOT_READY = 600;
 
     private static final Linker LINKER = Linker.nativeLinker();
@@ -353,6 +354,49 @@ final class CudaDriver {
         }
     }
 
+    static void multicastGetGranularity(MemorySegment granularity, MemorySegment properties, int option, String purpose) {
+        try {
+            checked((int) MulticastGetGranularity.HANDLE.invokeExact(granularity, properties, option), "cuMulticastGetGranularity",
+                    purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static void multicastCreate(MemorySegment handle, MemorySegment properties, String purpose) {
+        try {
+            checked((int) MulticastCreate.HANDLE.invokeExact(handle, properties), "cuMulticastCreate", purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static void multicastAddDevice(long multicast, int device, String purpose) {
+        try {
+            checked((int) MulticastAddDevice.HANDLE.invokeExact(multicast, device), "cuMulticastAddDevice", purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static void multicastBindMem(long multicast, long offsetBytes, long memory, long memoryOffsetBytes, long sizeBytes, long flags,
+            String purpose) {
+        try {
+            checked((int) MulticastBindMem.HANDLE.invokeExact(multicast, offsetBytes, memory, memoryOffsetBytes, sizeBytes, flags),
+                    "cuMulticastBindMem", purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static void multicastUnbind(long multicast, int device, long offsetBytes, long sizeBytes, String purpose) {
+        try {
+            checked((int) MulticastUnbind.HANDLE.invokeExact(multicast, device, offsetBytes, sizeBytes), "cuMulticastUnbind", purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
     private static void checked(int result, String call, String purpose) {
         if (result != SUCCESS) {
             throw new NativeCallException(result == OUT_OF_MEMORY ? ErrorCode.RESOURCE_LIMIT : ErrorCode.NATIVE_CALL, call,
@@ -549,5 +593,25 @@ final class CudaDriver {
 
     private static final class MemsetD2D32Async {
         static final MethodHandle HANDLE = function("cuMemsetD2D32Async", JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    }
+
+    private static final class MulticastGetGranularity {
+        static final MethodHandle HANDLE = function("cuMulticastGetGranularity", ADDRESS, ADDRESS, JAVA_INT);
+    }
+
+    private static final class MulticastCreate {
+        static final MethodHandle HANDLE = function("cuMulticastCreate", ADDRESS, ADDRESS);
+    }
+
+    private static final class MulticastAddDevice {
+        static final MethodHandle HANDLE = function("cuMulticastAddDevice", JAVA_LONG, JAVA_INT);
+    }
+
+    private static final class MulticastBindMem {
+        static final MethodHandle HANDLE = function("cuMulticastBindMem", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    }
+
+    private static final class MulticastUnbind {
+        static final MethodHandle HANDLE = function("cuMulticastUnbind", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
     }
 }

@@ -7,6 +7,7 @@ import java.lang.ref.WeakReference;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
+import org.symmem.NativeCallException;
 import org.symmem.spi.Closers;
 import org.symmem.spi.Memory;
 
@@ -72,9 +73,14 @@ public final class CudaEngine implements AutoCloseable {
         }
     }
 
-    /** Sets memory to zero and waits for it. */
-    public void clear(long address, long sizeBytes) {
-        fill(new CudaMemory(address, sizeBytes), 0, sizeBytes, 0, 1);
+    /** Sets memory to zero and waits for it: once, since ranks that share a device take turns on it. */
+    public void clear(CudaMemory... regions) {
+        synchronized (blocking) {
+            for (CudaMemory region : regions) {
+                blocking.fill(region, 0, region.sizeBytes(), 0, 1);
+            }
+            blocking.finish();
+        }
     }
 
     /** Has the deadlines of a stream's waits kept, whether or not anybody synchronises it. */
@@ -91,6 +97,27 @@ public final class CudaEngine implements AutoCloseable {
             engine = null;
             LockSupport.parkNanos(WATCH_NANOS);
             engine = reference.get();
+        }
+    }
+
+    /**
+     * Waits for what this engine has on its way: signals of threads, and copies that were given up because of an error. Comes before
+     * memory is unmapped; nothing of it waits for a peer.
+     */
+    void quiesce() {
+        try {
+            finish();
+        } catch (NativeCallException e) {
+            // Whatever that was, memory must not go under work that is still running.
+            finish();
+            throw e;
+        }
+    }
+
+    private void finish() {
+        service.finish();
+        synchronized (blocking) {
+            blocking.finish();
         }
     }
 

@@ -9,9 +9,11 @@ import org.symmem.spi.SignalPad;
 /**
  * Every rank's buffer in the places that the allocation reserved for them.
  *
- * @param closers what unmaps the peers
+ * @param closers         what ends multicast and unmaps the peers
+ * @param multicastObject for stores to all ranks, if there is one
  */
-record CudaMapping(CudaAllocation allocation, CudaBackend backend, Closers closers, SignalPad signals) implements PeerMapping {
+record CudaMapping(CudaAllocation allocation, CudaBackend backend, Closers closers, CudaMulticast multicastObject,
+        SignalPad signals) implements PeerMapping {
     @Override
     public Memory peer(int rank) {
         return new CudaMemory(allocation.data(rank), allocation.sizeBytes());
@@ -30,12 +32,12 @@ record CudaMapping(CudaAllocation allocation, CudaBackend backend, Closers close
 
     @Override
     public Support multicastSupport() {
-        return backend.multicast();
+        return multicastObject.support();
     }
 
     @Override
     public Memory multicast() {
-        throw new IllegalStateException(backend.multicast().explanation());
+        return new CudaMemory(multicastObject.address() + allocation.dataOffsetBytes(), allocation.sizeBytes());
     }
 
     @Override

@@ -11,6 +11,7 @@ import java.lang.foreign.ValueLayout;
  *   CUmemAllocationProp, 32 bytes     0 type | 4 requested handle types | 8 location type | 12 location id | 16 Win32 data |
  *                                    24 compression u8 | 25 GPUDirect RDMA u8 | 26 usage u16 | 28 reserved
  *   CUmemAccessDesc, 12 bytes         0 location type | 4 location id | 8 flags
+ *   CUmulticastObjectProp, 32 bytes   0 devices u32 | 8 size | 16 handle types u64 | 24 flags u64
  *   CUmemLocation, 8 bytes            0 type | 4 id
  *   CUstreamBatchMemOpParams, 48      0 operation | 8 address | 16 value | 24 flags | 32 alias
  * </pre>
@@ -19,6 +20,8 @@ final class CudaStructures {
     static final int PINNED = 1;
     static final int DEVICE = 1;
     static final int POSIX_DESCRIPTOR = 1;
+    static final int FABRIC = 8;
+    static final int FABRIC_HANDLE_BYTES = 64;
     static final int READ_WRITE = 3;
     static final int RECOMMENDED = 1;
 
@@ -40,11 +43,11 @@ final class CudaStructures {
 
     private CudaStructures() {}
 
-    /** {@return pinned memory of a device, exportable as a POSIX descriptor} */
-    static MemorySegment allocationProperties(Arena arena, int device) {
+    /** {@return pinned memory of a device, exportable as a handle of the type} */
+    static MemorySegment allocationProperties(Arena arena, int device, int handleType) {
         MemorySegment properties = arena.allocate(PROPERTIES_BYTES, 8);
         properties.set(ValueLayout.JAVA_INT, TYPE, PINNED);
-        properties.set(ValueLayout.JAVA_INT, HANDLE_TYPES, POSIX_DESCRIPTOR);
+        properties.set(ValueLayout.JAVA_INT, HANDLE_TYPES, handleType);
         properties.set(ValueLayout.JAVA_INT, LOCATION_TYPE, DEVICE);
         properties.set(ValueLayout.JAVA_INT, LOCATION_ID, device);
         return properties;
@@ -77,6 +80,15 @@ final class CudaStructures {
         access.set(ValueLayout.JAVA_INT, 4, device);
         access.set(ValueLayout.JAVA_INT, 8, READ_WRITE);
         return access;
+    }
+
+    /** {@return a multicast object, exportable as a handle of the type} */
+    static MemorySegment multicastProperties(Arena arena, int devices, long sizeBytes, int handleType) {
+        MemorySegment properties = arena.allocate(32, 8);
+        properties.set(ValueLayout.JAVA_INT, 0, devices);
+        properties.set(ValueLayout.JAVA_LONG, 8, sizeBytes);
+        properties.set(ValueLayout.JAVA_LONG, 16, handleType);
+        return properties;
     }
 
     /** {@return a device as a location} */

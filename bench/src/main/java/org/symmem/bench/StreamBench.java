@@ -44,6 +44,7 @@ public final class StreamBench {
                 Stream stream = memory.newStream()) {
             tensor.rendezvous();
             source.local().fill(rank + 1);
+            warmUp(tensor, source, stream);
             for (int senders : new int[]{1, 2}) {
                 for (long size : new long[]{2 * MIB, 64 * MIB, 256 * MIB}) {
                     copies(tensor, source, stream, senders, size);
@@ -67,7 +68,7 @@ public final class StreamBench {
     }
 
     private void allocation(long size) {
-        int rounds = 40;
+        int rounds = 300;
         double[] allocate = new double[rounds];
         double[] rendezvous = new double[rounds];
         for (int i = 0; i < rounds; i++) {
@@ -80,8 +81,27 @@ public final class StreamBench {
                 tensor.signals().barrier(0, SOON);
             }
         }
-        report("allocate_" + size / MIB + "MiB", median(Arrays.copyOfRange(allocate, rounds / 2, rounds)), "us");
-        report("rendezvous_" + size / MIB + "MiB", median(Arrays.copyOfRange(rendezvous, rounds / 2, rounds)), "us");
+        report("allocate_" + size / MIB + "MiB", median(Arrays.copyOfRange(allocate, rounds - 100, rounds)), "us");
+        report("rendezvous_" + size / MIB + "MiB", median(Arrays.copyOfRange(rendezvous, rounds - 100, rounds)), "us");
+    }
+
+    /** So that the calls are compiled: what is measured is the device's time and the driver's. */
+    private void warmUp(SymmetricTensor tensor, SymmetricTensor source, Stream stream) {
+        TensorView to = tensor.remote(next).slice(0, 4096);
+        TensorView from = source.local().slice(0, 4096);
+        for (int i = 0; i < 20_000; i++) {
+            to.copyFrom(from, stream);
+            if (i % 100 == 0) {
+                stream.synchronize(SOON);
+            }
+        }
+        for (int i = 0; i < 2_000; i++) {
+            tensor.signals().barrier(2, stream, SOON);
+            if (i % 100 == 0) {
+                stream.synchronize(SOON);
+            }
+        }
+        stream.synchronize(SOON);
     }
 
     private void copies(SymmetricTensor tensor, SymmetricTensor source, Stream stream, int senders, long size) {

@@ -19,6 +19,6 @@ final class Backends {
 
     /** {@return whether the native libraries are emulated, so that results say nothing about hardware} */
     static boolean emulated() {
-        return System.getenv("SYMMEM_EMULATED") != null;
+        return Boolean.getBoolean(Emulated.PROPERTY);
     }
 }

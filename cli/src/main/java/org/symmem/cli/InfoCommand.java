@@ -20,6 +20,7 @@ import org.symmem.rendezvous.DescriptorExchange;
 import org.symmem.rendezvous.ProcessGroups;
 import org.symmem.spi.HostIdentity;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Says what this machine offers. */
@@ -30,6 +31,9 @@ import picocli.CommandLine.Option;
     "  SYMMEM_BACKEND=host symmem info"}, exitCodeListHeading = "%nExit codes:%n", exitCodeList = {
         "0:said, also if no backend is available", "2:an option is wrong"})
 final class InfoCommand implements Callable<Integer> {
+    @Mixin
+    private Emulated emulated;
+
     @Option(names = "--json", description = "print JSON")
     private boolean json;
 

@@ -54,6 +54,9 @@ final class RunCommand implements Callable<Integer> {
     @Mixin
     private Ranks ranks;
 
+    @Mixin
+    private Emulated emulated;
+
     @Option(names = "--backend", paramLabel = "B", description = "which backend's memory; symmem info lists them (default: the best that all ranks share)")
     private @Nullable String backend;
 

@@ -38,6 +38,9 @@ final class TckCommand implements Callable<Integer> {
     @Mixin
     private Ranks ranks;
 
+    @Mixin
+    private Emulated emulated;
+
     @Option(names = "--backend", paramLabel = "B", defaultValue = "host", description = "the backend (default: ${DEFAULT-VALUE})")
     private String backend;
 

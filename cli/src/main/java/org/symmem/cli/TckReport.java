@@ -83,7 +83,7 @@ final class TckReport implements TestExecutionListener {
 
     /** {@return one page of HTML that stands by itself} */
     String page() {
-        String kind = System.getenv("SYMMEM_EMULATED") != null ? "emulated libraries: says nothing about hardware" : "real";
+        String kind = Backends.emulated() ? "emulated libraries: says nothing about hardware" : "real";
         StringBuilder page = new StringBuilder(
                 """
                         <!doctype html><meta charset="utf-8"><title>Compatibility report</title>

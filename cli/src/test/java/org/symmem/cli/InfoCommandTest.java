@@ -54,7 +54,7 @@ class InfoCommandTest {
     @Test
     void helpAndVersionAreThere() {
         assertThat(Symmem.here("--version").out()).matches("symmem \\d+\\.\\d+.*\\R");
-        for (String command : new String[]{"run", "info", "tck", "launch"}) {
+        for (String command : new String[]{"run", "info", "tck", "launch", "bundle"}) {
             assertThat(Symmem.here(command, "--help").out()).contains("Usage: symmem " + command, "Examples:", "Exit codes:");
         }
         assertThat(Symmem.here().exitCode()).isEqualTo(2);

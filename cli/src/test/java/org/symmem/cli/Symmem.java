@@ -68,7 +68,7 @@ final class Symmem {
 
     static Running start(Path folder, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-cp",
+                "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-Dsymmem.home=" + System.getProperty("symmem.home"), "-cp",
                 System.getProperty("java.class.path"), Main.class.getName()));
         command.addAll(List.of(arguments));
         File out = Files.createTempFile(folder, "out", ".txt").toFile();
