@@ -100,6 +100,9 @@ final class ThreadRanks {
                             public void runUntilLastIsKilled(RankBody body) {
                                 throw new IllegalArgumentException(rule + " kills a rank, which a thread cannot be");
                             }
+
+                            @Override
+                            public void note(String text) {}
                         });
         Stream.of(BackendRules.class.getMethods())
                 .filter(method -> method.isAnnotationPresent(Rule.class) && method.getAnnotation(Rule.class).value().equals(rule))
@@ -119,5 +122,6 @@ final class ThreadRanks {
                 SynchronisationRules,
                 MulticastRules,
                 ContiguousViewRules,
-                LifecycleRules {}
+                LifecycleRules,
+                LoadRules {}
 }

@@ -876,6 +876,55 @@ public enum Mutant {
         }
     },
 
+    LEAKS_A_LITTLE_EACH_CYCLE(1, "SM-LOAD-1", new Change() {
+        @Override
+        public void rendezvous(ProcessGroup group, Agreement agreement) {
+            Arena.global().allocate(256 << 10).fill((byte) 1);
+        }
+    }, "the resident memory grew by ", "over 500 cycles") {
+        @Override
+        public boolean inProcesses() {
+            return true;
+        }
+    },
+
+    HAS_ROOM_FOR_32_RANKS(1, "SM-LOAD-2", new Change() {
+        @Override
+        public void open(ProcessGroup group) {
+            if (group.worldSize() > 32) {
+                throw new IllegalStateException("a table of 32 ranks cannot hold " + group.worldSize());
+            }
+        }
+    }, "a table of 32 ranks cannot hold 64"),
+
+    LATE_BARRIERS_LEAVE_STORES_BEHIND(2, "SM-LOAD-3", new StoresLater(8), "after barrier 0 with delays: byte "),
+
+    GROUPS_AT_ONCE_LOSE_STORES(2, "SM-LOAD-4", new StoresLater(128), "a tensor of one of two groups: byte "),
+
+    STREAMS_SHARE_A_STAGING_BUFFER(1, "SM-LOAD-5", new Change() {
+        private final Arena arena = Arena.ofAuto();
+        private final Memory staging = Memory.of(arena.allocate(10_000));
+
+        @Override
+        public StreamQueue stream(StreamQueue right) {
+            return new LazyStream(right) {
+                @Override
+                public void copy(Memory target, long targetOffset, Memory source, long sourceOffset, long sizeBytes) {
+                    right.copy(staging, 0, source, sourceOffset, sizeBytes);
+                    right.synchronize(1_000_000_000);
+                    // Long enough for the other stream to come in between.
+                    LockSupport.parkNanos(2_000_000);
+                    right.copy(target, targetOffset, staging, 0, sizeBytes);
+                }
+
+                @Override
+                void release() {
+                    runAll(fills);
+                }
+            };
+        }
+    }, "what one of two streams copied: byte "),
+
     VIEW_IS_A_COPY(1, "SM-VIEW-3", new Change() {
         @Override
         public Memory contiguous(PeerMapping right, int worldSize) {
