@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.symmem.spi.Agreement;
+import org.symmem.spi.BackendName;
 import org.symmem.spi.BackendProvider;
 import org.symmem.spi.HostIdentity;
 import org.symmem.spi.Wire;
@@ -27,13 +28,13 @@ final class BackendSelection {
     private final List<ProviderReport> reports = new ArrayList<>();
 
     private BackendSelection() {
-        for (var provider : (Iterable<ServiceLoader.Provider<BackendProvider>>) ServiceLoader.load(BackendProvider.class)
-                .stream()::iterator) {
+        for (ServiceLoader.Provider<BackendProvider> provider : InstalledServices.of(BackendProvider.class)) {
+            String name = nameOf(provider.type());
             try {
                 add(provider.get());
             } catch (ServiceConfigurationError | LinkageError | RuntimeException e) {
                 // One provider that cannot be made must not hide the others.
-                reports.add(new ProviderReport(provider.type().getName(), Integer.MIN_VALUE,
+                reports.add(new ProviderReport(name, Integer.MIN_VALUE,
                         Availability.unavailable("its provider cannot be made: " + rootOf(e), e)));
             }
         }
@@ -42,6 +43,12 @@ final class BackendSelection {
 
     static BackendSelection ofInstalled() {
         return new BackendSelection();
+    }
+
+    /** {@return the name that a provider's class declares, which is known without making one; else the class's} */
+    private static String nameOf(Class<? extends BackendProvider> type) {
+        BackendName declared = type.getAnnotation(BackendName.class);
+        return declared == null ? type.getName() : declared.value();
     }
 
     private void add(BackendProvider provider) {
@@ -184,10 +191,18 @@ final class BackendSelection {
             if (!ballot.available().containsKey(name)) {
                 TreeSet<String> known = new TreeSet<>(ballot.available().keySet());
                 known.addAll(ballot.unavailable().keySet());
+                String nameless = ballot.unavailable()
+                        .entrySet()
+                        .stream()
+                        // Only a class stands in for a name that its provider did not come to say.
+                        .filter(provider -> provider.getKey().contains("."))
+                        .map(provider -> ". Or it is the backend of " + provider.getKey() + ", whose name is not known: "
+                                + provider.getValue())
+                        .collect(Collectors.joining());
                 throw new SymmetricMemoryException(ErrorCode.BACKEND_UNKNOWN,
                         "backend \"" + name + "\", asked for by " + request.source() + ", is unknown on " + where + ". Known there: "
                                 + known
-                                + ". Correct the name, or add the backend's jar to the class path");
+                                + ". Correct the name, or add the backend's jar to the class path" + nameless);
             }
         }
         return name;

@@ -17,6 +17,8 @@ public record ErrorCode(String id, String title) {
     public static final ErrorCode BACKEND_UNAVAILABLE = new ErrorCode("SM-E-BACKEND-2", "no backend available on all ranks");
     /** The backend cannot do what was asked for. */
     public static final ErrorCode UNSUPPORTED = new ErrorCode("SM-E-BACKEND-3", "unsupported capability");
+    /** The backend broke the contract of {@code org.symmem.spi}. */
+    public static final ErrorCode BACKEND_BROKEN = new ErrorCode("SM-E-BACKEND-4", "the backend is wrong");
     /** A rank did not come within the deadline. */
     public static final ErrorCode RANK_MISSING = new ErrorCode("SM-E-GROUP-1", "ranks did not come");
     /** A collective step failed on one rank or more; all ranks get this error. */

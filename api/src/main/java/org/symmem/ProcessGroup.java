@@ -77,6 +77,11 @@ public interface ProcessGroup extends AutoCloseable {
      */
     ProcessGroup subgroup(int... ranks);
 
+    /** {@return whether there are ranks of the job outside the group, which a backend without {@link Capability#SUBGROUPS} cannot leave out} */
+    default boolean isPartOfAnother() {
+        return false;
+    }
+
     /** Leaves the group. Local; closing twice is fine. */
     @Override
     void close();

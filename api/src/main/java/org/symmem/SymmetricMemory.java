@@ -108,6 +108,8 @@ public final class SymmetricMemory implements AutoCloseable {
      * @return symmetric memory; the caller closes it
      * @throws RanksDisagreeException    on all ranks, if they ask for different backends or options
      * @throws SymmetricMemoryException  on all ranks, if the backend is unknown or unavailable on one, or opening it fails
+     * @throws UnsupportedCapabilityException on all ranks, if the group is part of another and the backend has no
+     *                                   {@link Capability#SUBGROUPS}
      * @throws DeadlineException         if a rank did not come in time; names the missing ranks
      */
     public static SymmetricMemory open(ProcessGroup group, Options options) {
@@ -118,8 +120,16 @@ public final class SymmetricMemory implements AutoCloseable {
         Closers opened = new Closers();
         try {
             Agreement opening = new Agreement(group, "opening backend " + name, rankOf(group), () -> "backend " + name, group.timeout());
-            Backend backend = opened.add(choice.provider().open(group, opening));
-            Map<Capability, Support> capabilities = commonCapabilities(opening, backend);
+            @Nullable
+            Backend answer = choice.provider().open(group, opening);
+            if (answer != null) {
+                opened.add(answer);
+            }
+            Map<Capability, Support> capabilities = commonCapabilities(opening, name, answer);
+            Backend backend = Answer.of(answer, name, "open");
+            if (group.isPartOfAnother() && capabilities.get(Capability.SUBGROUPS) instanceof Support.No no) {
+                throw new UnsupportedCapabilityException(Capability.SUBGROUPS, name, no.reason());
+            }
             LOG.log(Level.INFO, "rank {0}/{1} on host {2}, {3}: chose backend {4}", group.rank(), group.worldSize(),
                     HostIdentity.local().name(), backend.device(), choice.explanation());
             return new SymmetricMemory(group, options, choice, backend, capabilities);
@@ -134,15 +144,18 @@ public final class SymmetricMemory implements AutoCloseable {
         return BackendSelection.ofInstalled().reports();
     }
 
-    private static Map<Capability, Support> commonCapabilities(Agreement agreement, Backend backend) {
-        List<byte[]> all = agreement.step("comparing capabilities", () -> Wire.write(out -> {
-            out.writeUTF(HostIdentity.local().bootId());
-            for (Capability capability : Capability.values()) {
-                Support support = backend.capabilities().getOrDefault(capability, new Support.No("the backend does not offer it"));
-                out.writeBoolean(support.supported());
-                out.writeUTF(support.explanation());
-            }
-        }));
+    private static Map<Capability, Support> commonCapabilities(Agreement agreement, String name, @Nullable Backend answer) {
+        List<byte[]> all = agreement.step("comparing capabilities", () -> {
+            Map<Capability, Support> own = Answer.of(Answer.of(answer, name, "open").capabilities(), name, "capabilities");
+            return Wire.write(out -> {
+                out.writeUTF(HostIdentity.local().bootId());
+                for (Capability capability : Capability.values()) {
+                    Support support = own.getOrDefault(capability, new Support.No("the backend does not offer it"));
+                    out.writeBoolean(support.supported());
+                    out.writeUTF(support.explanation());
+                }
+            });
+        });
         Map<Capability, Support> common = new EnumMap<>(Capability.class);
         List<String> hosts = new ArrayList<>();
         for (int rank = 0; rank < all.size(); rank++) {
@@ -319,7 +332,7 @@ public final class SymmetricMemory implements AutoCloseable {
         if (!allocatesLocally()) {
             description.agreeOn(agreement("allocation " + description.ordinal(), name, group.timeout()));
         }
-        Allocation allocation = allocator.allocate(description.sizeBytes(), pad);
+        Allocation allocation = Answer.of(allocator.allocate(description.sizeBytes(), pad), backendName, "allocate");
         Throwable site = Boolean.getBoolean("symmem.debug") ? new Throwable("allocated here") : null;
         var resources = new SymmetricTensor.Resources(name, description.ordinal(), allocation, site);
         tensors.add(resources);

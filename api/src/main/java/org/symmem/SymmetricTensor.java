@@ -117,7 +117,7 @@ public final class SymmetricTensor implements AutoCloseable {
     /**
      * As {@link #rendezvous()}, with a timeout of its own.
      *
-     * @param timeout how long each step waits for the slowest rank
+     * @param timeout how long this rank waits for the others, over all steps together
      */
     public void rendezvous(Duration timeout) {
         ensureOpen();
@@ -128,8 +128,8 @@ public final class SymmetricTensor implements AutoCloseable {
         if (memory.allocatesLocally()) {
             description.agreeOn(agreement);
         }
-        PeerMapping mapping = resources.allocation.rendezvous(agreement);
-        signals = new Signals(this, mapping.signals(), description.channels());
+        PeerMapping mapping = Answer.of(resources.allocation.rendezvous(agreement), memory.backend(), "rendezvous");
+        signals = new Signals(this, Answer.of(mapping.signals(), memory.backend(), "signals"), description.channels());
         resources.mapping = mapping;
     }
 
@@ -169,7 +169,7 @@ public final class SymmetricTensor implements AutoCloseable {
         Shape shape = shape().prepend(worldSize());
         long[] strides = shape.denseStrides();
         strides[0] = mapping.contiguousStrideBytes() / dataType().sizeBytes();
-        return new TensorView(this, mapping.contiguous(), 0, shape, strides, dataType());
+        return new TensorView(this, Answer.of(mapping.contiguous(), memory.backend(), "contiguous"), 0, shape, strides, dataType());
     }
 
     /**
@@ -196,7 +196,7 @@ public final class SymmetricTensor implements AutoCloseable {
         if (mapping.multicastSupport() instanceof Support.No no) {
             throw unsupported(Capability.MULTICAST, no.reason());
         }
-        return new Multicast(this, mapping.multicast());
+        return new Multicast(this, Answer.of(mapping.multicast(), memory.backend(), "multicast"));
     }
 
     /**
@@ -261,6 +261,7 @@ public final class SymmetricTensor implements AutoCloseable {
     }
 
     private TensorView view(Memory of) {
+        Answer.of(of, memory.backend(), resources.mapping == null ? "local" : "peer");
         return new TensorView(this, of, 0, shape(), shape().denseStrides(), dataType());
     }
 

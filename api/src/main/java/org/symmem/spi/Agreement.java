@@ -30,13 +30,14 @@ public final class Agreement {
     private final String subject;
     private final Supplier<String> device;
     private final Duration timeout;
+    private final long start = System.nanoTime();
 
     /**
      * @param group     the ranks
      * @param operation what is being done, in words that are the same on all ranks, for instance {@code rendezvous of allocation 3}
      * @param subject   what it is done to, in this rank's words, for errors, for instance {@code SymmetricTensor[…]}
      * @param device    this rank's device in words, asked only when its part fails
-     * @param timeout   how long each step waits for the slowest rank
+     * @param timeout   how long this rank waits for the others, from now on and over all steps together
      */
     public Agreement(ProcessGroup group, String operation, String subject, Supplier<String> device, Duration timeout) {
         this.group = group;
@@ -71,9 +72,10 @@ public final class Agreement {
         return subject;
     }
 
-    /** {@return how long each step waits for the slowest rank} */
+    /** {@return how long this rank still waits for the others; zero when the time has passed} */
     public Duration timeout() {
-        return timeout;
+        Duration left = timeout.minusNanos(System.nanoTime() - start);
+        return left.isNegative() ? Duration.ZERO : left;
     }
 
     /**
@@ -102,7 +104,7 @@ public final class Agreement {
         }
         List<byte[]> answers;
         try {
-            answers = group.allGather(operation + ", " + step, message, timeout);
+            answers = group.allGather(operation + ", " + step, message, timeout());
         } catch (RuntimeException e) {
             if (own != null) {
                 e.addSuppressed(own);

@@ -11,6 +11,8 @@ public interface GroupConnector {
     static GroupConnector installed() {
         return ServiceLoader.load(GroupConnector.class)
                 .findFirst()
+                // A thread's context loader may see less than the loader of this library does.
+                .or(() -> ServiceLoader.load(GroupConnector.class, GroupConnector.class.getClassLoader()).findFirst())
                 .orElseThrow(() -> new IllegalStateException(
                         "no GroupConnector found; add org.symmem:symmem-rendezvous to the class path or module path"));
     }

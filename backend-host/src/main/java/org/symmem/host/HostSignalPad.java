@@ -3,6 +3,7 @@ package org.symmem.host;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -159,13 +160,17 @@ final class HostSignalPad implements SignalPad {
                 if (left <= 0) {
                     return false;
                 }
-                for (int lost : lostRanks.get()) {
-                    boolean needed = barrierChannel == NO_BARRIER ? lost == source : !hasArrived(lost, barrierChannel, expected);
-                    // It may have signalled just before it ended.
-                    if (needed && (long) LONG.getAcquire(own, offset) < expected) {
-                        throw new RankLostException(lost, where + ": rank " + lost
-                                + " has ended, or closed its symmetric memory, while this rank waited for it; see that rank's output");
-                    }
+                // All of them: a rank may have left only because another had died, and that one is the cause.
+                List<Integer> lost = lostRanks.get()
+                        .stream()
+                        .filter(r -> barrierChannel == NO_BARRIER ? r == source : !hasArrived(r, barrierChannel, expected))
+                        .sorted()
+                        .toList();
+                // The one that is waited for may have signalled just before it ended.
+                if (!lost.isEmpty() && (long) LONG.getAcquire(own, offset) < expected) {
+                    throw new RankLostException(lost.getFirst(), where + ": "
+                            + (lost.size() == 1 ? "rank " + lost.getFirst() + " has" : "ranks " + lost + " have")
+                            + " ended, or closed symmetric memory, while this rank waited; see the output of each");
                 }
                 LibC.futexWait(own.asSlice(offset, Integer.BYTES), (int) count, Math.min(left, SLEEP_NANOS));
             }

@@ -1,5 +1,7 @@
 package org.symmem.cli;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.ObjectWriter;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.reflect.Method;
@@ -30,11 +32,14 @@ import picocli.CommandLine.Option;
 @Command(name = "tck", description = {
     "Judge a backend by the rules of docs/SPEC.md.",
     "%nEach rule is run by N processes. A rule that does not apply, because the backend lacks a capability or there are too few ranks, is skipped with the reason. "
-            + "The report is a page for people (report.html) and JUnit's XML for machines, beside the output of the ranks."
+            + "The report is a page for people (report.html), and JSON (report.json) and JUnit's XML for machines, beside the output of the ranks."
 }, footerHeading = "%nExamples:%n", footer = {"  symmem tck --backend host --ranks 3", "  symmem tck --rule SM-SYNC-3 --rule SM-LIFE-1",
-    "  symmem tck --backend cuda --require --report build/tck"}, exitCodeListHeading = "%nExit codes:%n", exitCodeList = {
+    "  symmem tck --backend cuda --require --report build/tck",
+    "  symmem tck --compare host,cuda"}, exitCodeListHeading = "%nExit codes:%n", exitCodeList = {
         "0:no rule failed, and at least one passed", "1:a rule failed, or none applied", "2:an option is wrong"})
 final class TckCommand implements Callable<Integer> {
+    private static final ObjectWriter JSON = new ObjectMapper().writerWithDefaultPrettyPrinter();
+
     @Mixin
     private Ranks ranks;
 
@@ -43,6 +48,9 @@ final class TckCommand implements Callable<Integer> {
 
     @Option(names = "--backend", paramLabel = "B", defaultValue = "host", description = "the backend (default: ${DEFAULT-VALUE})")
     private String backend;
+
+    @Option(names = "--compare", paramLabel = "B", arity = "1..*", split = ",", description = "these backends, one after the other, and a page with all side by side (comparison.html)")
+    private List<String> compared = List.of();
 
     @Option(names = "--report", paramLabel = "DIR", defaultValue = "symmem-tck", description = "where the reports and the ranks' output go (default: ${DEFAULT-VALUE})")
     private Path report;
@@ -55,29 +63,46 @@ final class TckCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        int number = ranks.number();
+        ranks.number();
         List<DiscoverySelector> selected = selectors();
-        requireKnownBackend();
+        List<String> backends = compared.isEmpty() ? List.of(backend) : compared.stream().distinct().toList();
+        backends.forEach(TckCommand::requireKnown);
+        List<TckReport> reports = new ArrayList<>();
+        for (String each : backends) {
+            reports.add(judge(each, selected, compared.isEmpty() ? report : report.resolve(each)));
+        }
+        if (!compared.isEmpty()) {
+            Files.writeString(report.resolve("comparison.html"), TckPage.comparing(reports));
+            JSON.writeValue(report.resolve("comparison.json").toFile(), reports);
+            reports.forEach(each -> System.out.println(each.backend() + ": " + each.summary()));
+            System.out.println("comparison: " + report.resolve("comparison.html"));
+        }
+        return reports.stream().allMatch(TckReport::good) ? 0 : 1;
+    }
+
+    private TckReport judge(String name, List<DiscoverySelector> selected, Path folder) throws IOException {
         try {
-            Files.createDirectories(report);
+            Files.createDirectories(folder);
         } catch (IOException e) {
-            throw new UsageException("the directory " + report + " for the report cannot be made: " + e);
+            throw new UsageException("the directory " + folder + " for the report cannot be made: " + e);
         }
-        System.setProperty("symmem.tck.backend", backend);
-        System.setProperty("symmem.tck.ranks", Integer.toString(number));
-        System.setProperty("symmem.tck.output", report.toString());
+        System.setProperty("symmem.tck.backend", name);
+        System.setProperty("symmem.tck.ranks", Integer.toString(ranks.number()));
+        System.setProperty("symmem.tck.output", folder.toString());
         if (required) {
-            System.setProperty("symmem.tck.require", backend);
+            System.setProperty("symmem.tck.require", name);
         }
-        TckReport summary = new TckReport(backend, number);
+        TckListener listener = new TckListener(name, ranks.number(), folder);
         LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request().selectors(selected).build();
         LauncherFactory.create()
-                .execute(request, summary, new LegacyXmlReportGeneratingListener(report, new PrintWriter(System.err, true)));
-        Path page = report.resolve("report.html");
-        Files.writeString(page, summary.page());
-        System.out.println("report: " + page + ", " + report.resolve("TEST-junit-jupiter.xml"));
-        System.out.println(summary.passed() + " passed, " + summary.failed() + " failed, " + summary.notApplicable() + " skipped");
-        return summary.failed() == 0 && summary.passed() > 0 ? 0 : 1;
+                .execute(request, listener, new LegacyXmlReportGeneratingListener(folder, new PrintWriter(System.err, true)));
+        TckReport result = listener.report();
+        Path page = folder.resolve("report.html");
+        Files.writeString(page, TckPage.of(result));
+        JSON.writeValue(folder.resolve("report.json").toFile(), result);
+        System.out.println("report: " + page + ", " + folder.resolve("report.json") + ", " + folder.resolve("TEST-junit-jupiter.xml"));
+        System.out.println(result.summary());
+        return result;
     }
 
     private List<DiscoverySelector> selectors() {
@@ -100,7 +125,7 @@ final class TckCommand implements Callable<Integer> {
     }
 
     /** That a backend is unavailable is the kit's to say; a name that no provider has is a mistake. */
-    private void requireKnownBackend() {
+    private static void requireKnown(String backend) {
         List<String> known = SymmetricMemory.providers().stream().map(ProviderReport::name).toList();
         if (!known.contains(backend)) {
             throw new UsageException(

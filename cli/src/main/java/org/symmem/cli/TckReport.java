@@ -1,132 +1,63 @@
 package org.symmem.cli;
 
-import java.time.Duration;
-import java.time.LocalDateTime;
-import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import org.junit.platform.engine.TestExecutionResult;
-import org.junit.platform.launcher.TestExecutionListener;
-import org.junit.platform.launcher.TestIdentifier;
-import org.symmem.spi.HostIdentity;
+import java.util.Locale;
+import java.util.Optional;
 
-/** Collects how each rule went, prints a line for each, and makes the page that a person reads. */
-final class TckReport implements TestExecutionListener {
-    private final String backend;
-    private final int ranks;
-    private final List<Line> lines = new ArrayList<>();
-    private final Map<String, Long> started = new HashMap<>();
+/**
+ * How one backend did, as it is written for machines.
+ *
+ * @param backend  its name
+ * @param version  what it found to work with, as rank 0 says; "unknown" if it never opened
+ * @param device   rank 0's device
+ * @param host     rank 0's host
+ * @param ranks    how many processes
+ * @param emulated whether its native library is an emulation, so that nothing here is about hardware
+ * @param platform system and Java
+ * @param finished when, in local time
+ * @param rules    in the order of the specification
+ */
+record TckReport(String backend, String version, String device, String host, int ranks, boolean emulated, String platform,
+        String finished, List<Line> rules) {
+    /**
+     * How one rule went.
+     *
+     * @param rule     its number
+     * @param title    the rule in a few words
+     * @param kind     required, conditional, stochastic or untested
+     * @param verdict  how it went
+     * @param millis   how long it took
+     * @param why      of a failure what each rank said, of a skipped rule the reason, of a passed one what was run
+     * @param evidence files of each rank's threads, descriptors and output, as the report's folder names them
+     */
+    record Line(String rule, String title, String kind, TckVerdict verdict, long millis, String why, List<String> evidence) {}
 
-    /** How a rule went. */
-    private enum Verdict {
-        PASSED("passed"), FAILED("FAILED"), NOT_APPLICABLE("n/a");
-
-        private final String word;
-
-        Verdict(String word) {
-            this.word = word;
-        }
+    /** {@return whether a backend says of itself that it is emulated} */
+    static boolean saysEmulated(String version, String device) {
+        return (version + " " + device).toLowerCase(Locale.ROOT).contains("emulated");
     }
 
-    private record Line(String rule, Verdict verdict, Duration time, String explanation) {}
-
-    TckReport(String backend, int ranks) {
-        this.backend = backend;
-        this.ranks = ranks;
+    long count(TckVerdict verdict) {
+        return rules.stream().filter(line -> line.verdict() == verdict).count();
     }
 
-    @Override
-    public void executionStarted(TestIdentifier test) {
-        started.put(test.getUniqueId(), System.nanoTime());
+    /** {@return whether no rule failed, and at least one passed} */
+    boolean good() {
+        return count(TckVerdict.FAILED) == 0 && count(TckVerdict.PASSED) > 0;
     }
 
-    @Override
-    public void executionFinished(TestIdentifier test, TestExecutionResult result) {
-        boolean containerFailed = !test.isTest() && result.getStatus() == TestExecutionResult.Status.FAILED;
-        if (!test.isTest() && !containerFailed) {
-            return;
-        }
-        Verdict verdict = switch (result.getStatus()) {
-            case SUCCESSFUL -> Verdict.PASSED;
-            case ABORTED -> Verdict.NOT_APPLICABLE;
-            case FAILED -> Verdict.FAILED;
-        };
-        String explanation = result.getThrowable()
-                .map(error -> String.valueOf(error.getMessage())
-                        .replaceFirst("^Assumption failed: ", "")
-                        .replaceFirst("^not applicable: ", ""))
-                .orElse("");
-        Line line = new Line(test.getDisplayName(), verdict,
-                Duration.ofNanos(System.nanoTime() - started.getOrDefault(test.getUniqueId(), System.nanoTime())), explanation);
-        lines.add(line);
-        System.out.printf("%-7s %6d ms  %s%s%n", verdict.word, line.time().toMillis(), line.rule(),
-                explanation.isEmpty() ? "" : ": " + explanation);
+    /** {@return the counts in words} */
+    String summary() {
+        return count(TckVerdict.PASSED) + " passed, " + count(TckVerdict.FAILED) + " failed, "
+                + (count(TckVerdict.NOT_APPLICABLE) + count(TckVerdict.UNTESTED)) + " skipped";
     }
 
-    long passed() {
-        return count(Verdict.PASSED);
+    /** {@return what results are worth} */
+    String kindOfMachine() {
+        return emulated ? "emulated: says nothing about hardware" : "real";
     }
 
-    long failed() {
-        return count(Verdict.FAILED);
-    }
-
-    long notApplicable() {
-        return count(Verdict.NOT_APPLICABLE);
-    }
-
-    private long count(Verdict verdict) {
-        return lines.stream().filter(line -> line.verdict() == verdict).count();
-    }
-
-    /** {@return one page of HTML that stands by itself} */
-    String page() {
-        String kind = Backends.emulated() ? "emulated libraries: says nothing about hardware" : "real";
-        StringBuilder page = new StringBuilder(
-                """
-                        <!doctype html><meta charset="utf-8"><title>Compatibility report</title>
-                        <style>body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em}table{border-collapse:collapse;width:100%}
-                        td,th{text-align:left;vertical-align:top;padding:.25em .6em;border-bottom:1px solid #ddd}.FAILED td:first-child{color:#b00020;font-weight:bold}
-                        .NOT_APPLICABLE{color:#777}pre{white-space:pre-wrap;margin:0;font-size:12px}</style>
-                        """);
-        page.append("<h1>Backend ")
-                .append(escaped(backend))
-                .append("</h1><p>")
-                .append(passed())
-                .append(" rules passed, ")
-                .append(failed())
-                .append(" failed, ")
-                .append(notApplicable())
-                .append(" not applicable; ")
-                .append(ranks)
-                .append(" ranks; ")
-                .append(kind)
-                .append("; host ")
-                .append(escaped(HostIdentity.local().name()))
-                .append(", ")
-                .append(escaped(System.getProperty("os.name") + " " + System.getProperty("os.version") + ", Java " + Runtime.version()))
-                .append("; ")
-                .append(LocalDateTime.now().truncatedTo(ChronoUnit.SECONDS))
-                .append("</p><table><tr><th>verdict<th>rule<th>time<th>why</tr>\n");
-        for (Line line : lines) {
-            page.append("<tr class=\"")
-                    .append(line.verdict())
-                    .append("\"><td>")
-                    .append(line.verdict().word)
-                    .append("<td>")
-                    .append(escaped(line.rule()))
-                    .append("<td>")
-                    .append(line.time().toMillis())
-                    .append(" ms<td><pre>")
-                    .append(escaped(line.explanation()))
-                    .append("</pre></tr>\n");
-        }
-        return page.append("</table>\n").toString();
-    }
-
-    private static String escaped(String text) {
-        return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
+    Optional<Line> line(String rule) {
+        return rules.stream().filter(line -> line.rule().equals(rule)).findFirst();
     }
 }

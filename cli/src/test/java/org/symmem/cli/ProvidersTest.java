@@ -24,6 +24,19 @@ class ProvidersTest {
     }
 
     @Test
+    void providersAreFoundFromAThreadWhoseContextLoaderSeesNone() {
+        Thread thread = Thread.currentThread();
+        ClassLoader before = thread.getContextClassLoader();
+        thread.setContextClassLoader(ClassLoader.getPlatformClassLoader());
+        try {
+            assertThat(SymmetricMemory.providers()).extracting(ProviderReport::name).contains("host");
+            assertThat(GroupConnector.installed()).isNotNull();
+        } finally {
+            thread.setContextClassLoader(before);
+        }
+    }
+
+    @Test
     void providersAreFoundOnTheModulePath() throws Exception {
         Path[] path = Stream.of(SymmetricMemory.class, LocalLauncher.class, HostBackendProvider.class)
                 .map(ProvidersTest::placeOf)

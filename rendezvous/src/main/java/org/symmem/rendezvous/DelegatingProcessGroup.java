@@ -41,6 +41,11 @@ abstract class DelegatingProcessGroup implements ProcessGroup {
         return joined.subgroup(ranks);
     }
 
+    @Override
+    public boolean isPartOfAnother() {
+        return joined.isPartOfAnother();
+    }
+
     /** Nothing of its own: what it meets by is somebody else's to close. */
     @Override
     public void close() {}

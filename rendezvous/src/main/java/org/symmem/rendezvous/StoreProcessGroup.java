@@ -36,6 +36,7 @@ final class StoreProcessGroup implements ProcessGroup {
     private final Duration timeout;
     private final KeyValueStore store;
     private final Runnable leave;
+    private final boolean partOfAnother;
     /** Empty for a group that was made of another, whose ranks are known to agree. */
     private final Optional<RollCall> rollCall;
     private final Map<String, Integer> subgroups = new HashMap<>();
@@ -43,7 +44,8 @@ final class StoreProcessGroup implements ProcessGroup {
     private boolean closed;
 
     private StoreProcessGroup(String name, int rank, int worldSize, int localRank, Duration timeout, KeyValueStore store,
-            Optional<RollCall> rollCall, Runnable leave) {
+            Optional<RollCall> rollCall, Runnable leave, boolean partOfAnother) {
+        this.partOfAnother = partOfAnother;
         this.name = name;
         this.rank = rank;
         this.worldSize = worldSize;
@@ -59,7 +61,7 @@ final class StoreProcessGroup implements ProcessGroup {
             Runnable leave) {
         checkRank(name, rank, worldSize);
         return new StoreProcessGroup(name, rank, worldSize, localRank, timeout, store,
-                Optional.of(new RollCall(store, name, rank, worldSize)), leave);
+                Optional.of(new RollCall(store, name, rank, worldSize)), leave, false);
     }
 
     static void checkRank(String name, int rank, int worldSize) {
@@ -196,7 +198,12 @@ final class StoreProcessGroup implements ProcessGroup {
         // The count is kept for each set of ranks: other ranks make other groups in between.
         int count = subgroups.merge(members, 1, Integer::sum);
         return new StoreProcessGroup(name + "/" + members + "#" + count, own, ranks.length, localRank, timeout, store, Optional.empty(),
-                () -> {});
+                () -> {}, partOfAnother || ranks.length < worldSize);
+    }
+
+    @Override
+    public boolean isPartOfAnother() {
+        return partOfAnother;
     }
 
     private List<String> keys(long at) {

@@ -35,7 +35,8 @@ public abstract class BackendTck
             SynchronisationRules,
             MulticastRules,
             ContiguousViewRules,
-            LifecycleRules {
+            LifecycleRules,
+            LoadRules {
     private @Nullable TckRun run;
 
     /** {@return which backend, with how many ranks} */
@@ -52,6 +53,11 @@ public abstract class BackendTck
             @Override
             public void runUntilLastIsKilled(RankBody body) {
                 tckRun().run(body, Set.of(tckRun().settings().ranks() - 1));
+            }
+
+            @Override
+            public void note(String text) {
+                tckRun().note(text);
             }
         };
     }

@@ -87,4 +87,13 @@ record OpenResources(Map<String, Integer> counts) {
         });
         return more;
     }
+
+    /** {@return how much memory of this process is resident, in KiB} */
+    static long residentKiB() throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/status"))
+                .stream()
+                .filter(line -> line.startsWith("VmRSS:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+                .sum();
+    }
 }

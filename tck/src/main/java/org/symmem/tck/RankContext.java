@@ -87,6 +87,11 @@ public final class RankContext {
         memory.group().allGather("meeting in rule " + rule, new byte[0], SOON);
     }
 
+    /** Waits for all ranks as {@link #meet()} does, for longer. */
+    void meet(Duration patience) {
+        memory.group().allGather("meeting in rule " + rule, new byte[0], patience);
+    }
+
     /** Waits for all ranks of a group through its store, not through the backend under test. Collective. */
     public void meet(ProcessGroup group) {
         group.allGather("meeting in rule " + rule, new byte[0], SOON);

@@ -16,11 +16,13 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.symmem.Availability;
 import org.symmem.ErrorCode;
 import org.symmem.KeyValueStore;
 import org.symmem.LiveAllocation;
 import org.symmem.ProcessGroup;
+import org.symmem.ProviderReport;
 import org.symmem.SymmetricMemory;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.rendezvous.ProcessGroups;
@@ -69,7 +71,8 @@ final class RankMain {
             memory = SymmetricMemory.open(group, SymmetricMemory.Options.defaults().withBackend(backend));
         } catch (Exception | LinkageError e) {
             // Only what a query would have said is a reason to skip; anything else is a backend that is wrong.
-            boolean unavailable = e instanceof SymmetricMemoryException error && error.code().equals(ErrorCode.BACKEND_UNAVAILABLE);
+            boolean unavailable = e instanceof SymmetricMemoryException error && error.code().equals(ErrorCode.BACKEND_UNAVAILABLE)
+                    && brokenProviders().noneMatch(provider -> provider.name().equals(backend));
             new KitMessage(unavailable ? KitMessage.UNAVAILABLE : KitMessage.NOT_OPENED,
                     unavailable ? Wire.write(o -> o.writeUTF(String.valueOf(e.getMessage()))) : notOpened(e).toBytes()).write(out);
             return;
@@ -85,14 +88,16 @@ final class RankMain {
 
     private static RankOutcome notOpened(Throwable e) {
         RankOutcome outcome = failed(e);
-        // A provider that cannot be made has no name to be known by, so it may be the one that was asked for.
-        String broken = SymmetricMemory.providers()
-                .stream()
-                .filter(provider -> provider.priority() == Integer.MIN_VALUE)
+        // A provider that cannot be made may have no name to be known by, so it may be the one that was asked for.
+        String broken = brokenProviders()
                 .map(provider -> "; " + provider.name() + ": "
                         + (provider.availability() instanceof Availability.Unavailable no ? no.reason() : "available"))
                 .collect(Collectors.joining());
         return new RankOutcome(false, outcome.message() + broken, outcome.trace());
+    }
+
+    private static Stream<ProviderReport> brokenProviders() {
+        return SymmetricMemory.providers().stream().filter(provider -> provider.priority() == Integer.MIN_VALUE);
     }
 
     /** Reads what the kit sends. When the kit goes, this process follows it soon, wherever it hangs. */

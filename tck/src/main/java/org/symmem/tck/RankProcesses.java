@@ -184,16 +184,25 @@ final class RankProcesses implements AutoCloseable {
         }
     }
 
+    /** Hears all ranks in turn: one that has died explains better than those that waited for it. */
     private void awaitReady(long deadline) throws BackendUnavailable {
-        for (RankProcess rank : ranks.values()) {
-            switch (rank.hear(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())))) {
-                case Heard.Said said -> takeFirstWords(rank, said.message());
-                case Heard.Nothing nothing ->
-                    throw new Broken("rank " + rank.rank() + " did not open the backend within " + TckSettings.startTimeout().toSeconds()
-                            + " s" + kept("start"));
-                case Heard.Gone gone -> throw new Broken("rank " + rank.rank() + " "
-                        + rank.end().orElse("closed its connection") + " while it opened the backend" + kept("start")
-                        + "; its last output:\n" + String.join("\n", rank.lastLines()));
+        List<RankProcess> waiting = new ArrayList<>(ranks.values());
+        while (!waiting.isEmpty()) {
+            for (RankProcess rank : List.copyOf(waiting)) {
+                switch (rank.hear(TURN)) {
+                    case Heard.Said said -> {
+                        takeFirstWords(rank, said.message());
+                        waiting.remove(rank);
+                    }
+                    case Heard.Nothing nothing when System.nanoTime() - deadline < 0 -> {
+                        continue;
+                    }
+                    case Heard.Nothing nothing -> throw new Broken("rank " + rank.rank() + " did not open the backend within "
+                            + TckSettings.startTimeout().toSeconds() + " s" + kept("start"));
+                    case Heard.Gone gone -> throw new Broken("rank " + rank.rank() + " "
+                            + rank.end().orElse("closed its connection") + " while it opened the backend" + kept("start")
+                            + "; its last output:\n" + String.join("\n", rank.lastLines()));
+                }
             }
         }
     }

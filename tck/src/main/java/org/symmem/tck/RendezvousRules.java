@@ -19,6 +19,7 @@ import org.symmem.Shape;
 import org.symmem.SymmetricMemory;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.SymmetricTensor;
+import org.symmem.UnsupportedCapabilityException;
 import org.symmem.rendezvous.InMemoryStore;
 
 /** Group C: rendezvous. */
@@ -324,6 +325,20 @@ interface RendezvousRules extends Rules {
                 }
             }
             rank.meet();
+        });
+    }
+
+    /** If this fails, the check in {@code org.symmem} is broken, or the backend leaves ranks out though it says that it cannot. */
+    @Rule(value = "SM-RDV-19", ranks = 2, absent = Capability.SUBGROUPS)
+    default void SM_RDV_19_withoutSubgroupsAGroupOfSomeRanksIsRefusedCleanly() {
+        ranks().run(rank -> {
+            ProcessGroup all = rank.freshGroup();
+            if (rank.rank() < rank.worldSize() - 1) {
+                ProcessGroup some = rank.opened(all.subgroup(IntStream.range(0, rank.worldSize() - 1).toArray()));
+                var error = rank.checkThrows(UnsupportedCapabilityException.class, () -> SymmetricMemory.open(some, rank.options()));
+                rank.checkEqual(Capability.SUBGROUPS, error.capability(), "the capability");
+            }
+            checkShares(rank, rank.open(all), 19);
         });
     }
 }

@@ -12,5 +12,8 @@ interface Rules {
 
         /** Runs the body on all ranks; the last rank must be killed by it, the others must come to its end. */
         void runUntilLastIsKilled(RankBody body);
+
+        /** Puts a sentence beside the rule's verdict in the report: what was run of it. */
+        void note(String text);
     }
 }

@@ -11,6 +11,7 @@ final class TckRun implements AutoCloseable {
     private final TckSettings settings;
     private @Nullable RankProcesses processes;
     private String rule = "";
+    private String note = "";
 
     TckRun(TckSettings settings) {
         this.settings = settings;
@@ -34,6 +35,7 @@ final class TckRun implements AutoCloseable {
      */
     RankReport begin(Rule next) {
         rule = next.value();
+        note = "";
         if (!next.untested().isEmpty()) {
             Assumptions.abort("untested: " + next.untested());
         }
@@ -70,6 +72,15 @@ final class TckRun implements AutoCloseable {
             notApplicable("backend " + settings.backend() + " is unavailable: " + e.getMessage());
             throw new IllegalStateException(e);
         }
+    }
+
+    void note(String text) {
+        note = text;
+    }
+
+    /** {@return what was run of the rule; empty if there is nothing to add} */
+    String note() {
+        return note;
     }
 
     private static void notApplicable(String reason) {

@@ -21,6 +21,9 @@ public record TckSettings(String backend, int ranks, List<String> jvmFlags, Map<
     /** The property that promises a backend, {@code cuda} or {@code cuda:2} for at least 2 ranks: its absence then fails. */
     public static final String REQUIRE = "symmem.tck.require";
 
+    /** The property that, set to {@code full}, has the load rules run with the counts of the specification. */
+    public static final String LOAD = "symmem.tck.load";
+
     /** Checks the number of ranks. */
     public TckSettings {
         if (ranks < 1) {
@@ -60,6 +63,15 @@ public record TckSettings(String backend, int ranks, List<String> jvmFlags, Map<
         return Promise.of(backend, System.getProperty(REQUIRE, ""));
     }
 
+    /** {@return whether the load rules run with their full counts} */
+    static boolean fullLoad() {
+        String load = System.getProperty(LOAD, "");
+        if (!load.isEmpty() && !load.equals("full")) {
+            throw new IllegalArgumentException(LOAD + " is \"" + load + "\"; it is full, or not set");
+        }
+        return load.equals("full");
+    }
+
     /** {@return a duration, multiplied as {@link #TIMEOUT_MULTIPLIER} says} */
     static Duration scaled(Duration duration) {
         double multiplier = Double.parseDouble(System.getProperty(TIMEOUT_MULTIPLIER, "1"));
@@ -73,7 +85,7 @@ public record TckSettings(String backend, int ranks, List<String> jvmFlags, Map<
 
     /** {@return how long a rule may take} */
     static Duration ruleTimeout() {
-        return scaled(Duration.ofSeconds(45));
+        return scaled(Duration.ofSeconds(fullLoad() ? 300 : 45));
     }
 
     /** {@return how long ranks wait for each other within a rule; some steps wait twice, and still end before the rule does} */

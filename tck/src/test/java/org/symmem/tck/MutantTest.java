@@ -2,6 +2,7 @@ package org.symmem.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -13,12 +14,29 @@ import org.symmem.tck.mutant.MutantProvider;
 class MutantTest {
     @ParameterizedTest
     @EnumSource
-    void isCaughtByItsRule(Mutant mutant) {
+    void isCaughtByItsRule(Mutant mutant) throws Exception {
+        String said = mutant.inProcesses() ? saidByProcesses(mutant) : saidByThreads(mutant);
+
+        assertThat(said).contains(mutant.message()).doesNotContain("NullPointerException");
+    }
+
+    private static String saidByProcesses(Mutant mutant) {
         KitRun run = KitRun.of(Map.of(MutantProvider.PROPERTY, mutant.name(), "symmem.tck.ranks", Integer.toString(mutant.ranks()),
                 TckSettings.TIMEOUT_MULTIPLIER, mutant.timeoutMultiplier()), mutant.rule());
 
         assertThat(run.statuses()).containsExactly(TestExecutionResult.Status.FAILED);
-        assertThat(run.messages().getFirst()).contains(mutant.message()).doesNotContain("NullPointerException");
         assertThat(ProcessHandle.current().descendants()).as("processes left behind").isEmpty();
+        return run.messages().getFirst();
+    }
+
+    private static String saidByThreads(Mutant mutant) throws Exception {
+        System.setProperty(MutantProvider.PROPERTY, mutant.name());
+        try {
+            List<String> complaints = new ThreadRanks("mutant", mutant.ranks()).judge(mutant.rule());
+            assertThat(complaints).as("what " + mutant.rule() + " has against " + mutant).isNotEmpty();
+            return String.join("\n", complaints);
+        } finally {
+            System.clearProperty(MutantProvider.PROPERTY);
+        }
     }
 }

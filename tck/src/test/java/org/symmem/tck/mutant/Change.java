@@ -1,8 +1,11 @@
 package org.symmem.tck.mutant;
 
+import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.symmem.Availability;
 import org.symmem.Capability;
+import org.symmem.MemoryRegion;
 import org.symmem.ProcessGroup;
 import org.symmem.Support;
 import org.symmem.spi.Agreement;
@@ -26,18 +29,40 @@ interface Change {
     /** Runs before the backend is opened. */
     default void open(ProcessGroup group) {}
 
-    default Map<Capability, Support> capabilities(Map<Capability, Support> right) {
+    /** {@return what opening returns} */
+    default @Nullable Backend opened(Backend right) {
         return right;
     }
 
-    default Allocation allocate(Backend right, long sizeBytes, SignalPadLayout pad) {
+    default @Nullable Map<Capability, Support> capabilities(Map<Capability, Support> right) {
+        return right;
+    }
+
+    default @Nullable Allocation allocate(Backend right, long sizeBytes, SignalPadLayout pad) {
         return right.allocate(sizeBytes, pad);
+    }
+
+    default Allocation wrap(Backend right, MemoryRegion region, long sizeBytes, SignalPadLayout pad) {
+        return right.wrap(region, sizeBytes, pad);
+    }
+
+    default List<String> validate(Backend right, MemoryRegion region, long sizeBytes) {
+        return right.validate(region, sizeBytes);
+    }
+
+    default Memory local(Allocation right) {
+        return right.local();
+    }
+
+    /** {@return the group by which steps of the memory agree} */
+    default ProcessGroup meeting(ProcessGroup right) {
+        return right;
     }
 
     /** Runs before the right rendezvous. */
     default void rendezvous(ProcessGroup group, Agreement agreement) {}
 
-    default Memory peer(PeerMapping right, int rank, int worldSize) {
+    default @Nullable Memory peer(PeerMapping right, int rank, ProcessGroup group) {
         return right.peer(rank);
     }
 
@@ -49,7 +74,7 @@ interface Change {
         return right.contiguous();
     }
 
-    default Support multicastSupport(PeerMapping right) {
+    default Support multicastSupport(PeerMapping right, ProcessGroup group) {
         return right.multicastSupport();
     }
 
@@ -60,6 +85,12 @@ interface Change {
     default void signal(SignalPad right, int peer, int channel) {
         right.signal(peer, channel);
     }
+
+    /** Runs after a signal was sent. */
+    default void signalled(PeerMapping mapping, int peer, int channel) {}
+
+    /** Runs before a barrier that blocks. */
+    default void atBarrier(PeerMapping mapping, ProcessGroup group, int channel) {}
 
     default boolean await(SignalPad right, int source, int channel, long timeoutNanos) {
         return right.await(source, channel, timeoutNanos);
@@ -95,11 +126,15 @@ interface Change {
         right.fill(target, offsetBytes, elements, elementBits, elementSize);
     }
 
-    default void closeMapping(PeerMapping right) {
+    default void closeMapping(PeerMapping right, ProcessGroup group) {
         right.close();
     }
 
     default void closeAllocation(Allocation right) {
+        right.close();
+    }
+
+    default void closeBackend(Backend right) {
         right.close();
     }
 }

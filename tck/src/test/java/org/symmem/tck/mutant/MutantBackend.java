@@ -2,6 +2,7 @@ package org.symmem.tck.mutant;
 
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.symmem.Capability;
 import org.symmem.MemoryRegion;
 import org.symmem.ProcessGroup;
@@ -23,8 +24,13 @@ record MutantBackend(Backend right, Change change, ProcessGroup group) implement
     }
 
     @Override
-    public Map<Capability, Support> capabilities() {
+    public @Nullable Map<Capability, Support> capabilities() {
         return change.capabilities(right.capabilities());
+    }
+
+    @Override
+    public ProcessGroup meetingGroup(ProcessGroup joined) {
+        return change.meeting(right.meetingGroup(joined));
     }
 
     @Override
@@ -33,18 +39,19 @@ record MutantBackend(Backend right, Change change, ProcessGroup group) implement
     }
 
     @Override
-    public Allocation allocate(long sizeBytes, SignalPadLayout pad) {
-        return new MutantAllocation(change.allocate(right, sizeBytes, pad), sizeBytes);
+    public @Nullable Allocation allocate(long sizeBytes, SignalPadLayout pad) {
+        Allocation allocation = change.allocate(right, sizeBytes, pad);
+        return allocation == null ? null : new MutantAllocation(allocation, sizeBytes);
     }
 
     @Override
     public List<String> validate(MemoryRegion region, long sizeBytes) {
-        return right.validate(region, sizeBytes);
+        return change.validate(right, region, sizeBytes);
     }
 
     @Override
     public Allocation wrap(MemoryRegion region, long sizeBytes, SignalPadLayout pad) {
-        return new MutantAllocation(right.wrap(region, sizeBytes, pad), sizeBytes);
+        return new MutantAllocation(change.wrap(right, region, sizeBytes, pad), sizeBytes);
     }
 
     @Override
@@ -69,7 +76,7 @@ record MutantBackend(Backend right, Change change, ProcessGroup group) implement
 
     @Override
     public void close() {
-        right.close();
+        change.closeBackend(right);
     }
 
     private final class MutantAllocation implements Allocation {
@@ -83,7 +90,7 @@ record MutantBackend(Backend right, Change change, ProcessGroup group) implement
 
         @Override
         public Memory local() {
-            return rightAllocation.local();
+            return change.local(rightAllocation);
         }
 
         @Override
@@ -108,13 +115,13 @@ record MutantBackend(Backend right, Change change, ProcessGroup group) implement
         }
 
         @Override
-        public Memory peer(int rank) {
-            return change.peer(rightMapping, rank, group.worldSize());
+        public @Nullable Memory peer(int rank) {
+            return change.peer(rightMapping, rank, group);
         }
 
         @Override
         public SignalPad signals() {
-            return new MutantPad(rightMapping.signals());
+            return new MutantPad(rightMapping);
         }
 
         @Override
@@ -129,7 +136,7 @@ record MutantBackend(Backend right, Change change, ProcessGroup group) implement
 
         @Override
         public Support multicastSupport() {
-            return change.multicastSupport(rightMapping);
+            return change.multicastSupport(rightMapping, group);
         }
 
         @Override
@@ -139,20 +146,23 @@ record MutantBackend(Backend right, Change change, ProcessGroup group) implement
 
         @Override
         public void close() {
-            change.closeMapping(rightMapping);
+            change.closeMapping(rightMapping, group);
         }
     }
 
     private final class MutantPad implements SignalPad {
+        private final PeerMapping mapping;
         private final SignalPad rightPad;
 
-        MutantPad(SignalPad rightPad) {
-            this.rightPad = rightPad;
+        MutantPad(PeerMapping mapping) {
+            this.mapping = mapping;
+            this.rightPad = mapping.signals();
         }
 
         @Override
         public void signal(int peer, int channel) {
             change.signal(rightPad, peer, channel);
+            change.signalled(mapping, peer, channel);
         }
 
         @Override
@@ -162,6 +172,7 @@ record MutantBackend(Backend right, Change change, ProcessGroup group) implement
 
         @Override
         public int[] barrier(int channel, long timeoutNanos) {
+            change.atBarrier(mapping, group, channel);
             return change.barrier(rightPad, channel, timeoutNanos);
         }
 

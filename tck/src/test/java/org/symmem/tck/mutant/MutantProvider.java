@@ -2,14 +2,17 @@ package org.symmem.tck.mutant;
 
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.symmem.Availability;
 import org.symmem.ProcessGroup;
 import org.symmem.host.HostBackendProvider;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Backend;
+import org.symmem.spi.BackendName;
 import org.symmem.spi.BackendProvider;
 
 /** The host backend with the change that the property {@code symmem.tck.mutant} names: a {@link Mutant} or a {@link Variant}. */
+@BackendName("mutant")
 public final class MutantProvider implements BackendProvider {
     /** Names the mutant; the kit hands properties that begin with {@code symmem.} on to its ranks. */
     public static final String PROPERTY = "symmem.tck.mutant";
@@ -46,9 +49,9 @@ public final class MutantProvider implements BackendProvider {
     }
 
     @Override
-    public Backend open(ProcessGroup group, Agreement agreement) {
+    public @Nullable Backend open(ProcessGroup group, Agreement agreement) {
         Change asked = change.orElseThrow();
         asked.open(group);
-        return new MutantBackend(host.open(group, agreement), asked, group);
+        return asked.opened(new MutantBackend(host.open(group, agreement), asked, group));
     }
 }
