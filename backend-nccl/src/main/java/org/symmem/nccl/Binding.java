@@ -1,5 +1,7 @@
 package org.symmem.nccl;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URL;
 import org.bytedeco.javacpp.Loader;
 import org.bytedeco.javacpp.Pointer;
@@ -29,9 +31,8 @@ final class Binding {
                 throw new UnsatisfiedLinkError("libjninccl.so of org.bytedeco:cuda for " + Loader.getPlatform()
                         + " is not on the class path; add its artifact with that classifier");
             }
-            if (Loader.loadLibrary(new URL[]{library}, "jninccl") == null) {
-                throw new UnsatisfiedLinkError(library + " was not loaded");
-            }
+            // Into JavaCPP's cache, and from there into this class's loader, which must be that of the presets.
+            System.load(Loader.cacheResource(library).getAbsolutePath());
             String before = System.getProperty(SWITCH);
             System.setProperty(SWITCH, "false");
             try {
@@ -44,6 +45,8 @@ final class Binding {
                     System.setProperty(SWITCH, before);
                 }
             }
+        } catch (IOException e) {
+            throw new UncheckedIOException("extracting libjninccl.so, to " + System.getProperty("org.bytedeco.javacpp.cachedir", "~/.javacpp/cache"), e);
         } catch (ClassNotFoundException e) {
             throw new NoClassDefFoundError(e.getMessage());
         }

@@ -114,10 +114,10 @@ final class Nccl {
         }
     }
 
-    private static Pointer at(long address) {
+    private static Pointer at(long place) {
         return new Pointer() {
             {
-                this.address = address;
+                address = place;
             }
         };
     }
