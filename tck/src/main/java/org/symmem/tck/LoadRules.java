@@ -54,8 +54,8 @@ interface LoadRules extends Rules {
             System.gc();
             rank.checkEqual(List.of(), OpenResources.now().moreThan(before), "what " + cycles + " cycles left behind");
             long grownKiB = OpenResources.residentKiB() - residentBefore;
-            // A page a cycle would be 4 KiB each; the JVM itself grows by some MiB while it compiles.
-            rank.check(grownKiB < 24 * 1024 + cycles, "the resident memory grew by " + grownKiB + " KiB over " + cycles + " cycles");
+            // The JVM's own heap may grow by some tens of MiB meanwhile; beside it, 1 KiB a cycle is what cannot be told from nothing.
+            rank.check(grownKiB < 64 * 1024 + cycles, "the resident memory grew by " + grownKiB + " KiB over " + cycles + " cycles");
         });
     }
 

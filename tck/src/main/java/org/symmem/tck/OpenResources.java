@@ -37,7 +37,9 @@ record OpenResources(Map<String, Integer> counts) {
             for (String line : Files.readAllLines(Path.of("/proc/self/maps"))) {
                 int path = line.indexOf('/');
                 if (path >= 0 && (line.startsWith("/memfd:", path) || line.startsWith("/dev/shm/", path))) {
-                    counts.merge("mapping of " + line.substring(path).replaceAll("\\d+", "#"), 1, Integer::sum);
+                    // Whether its name is gone is the owner's doing, which may come in between.
+                    String file = line.substring(path).replaceAll("\\d+", "#").replaceFirst(" \\(deleted\\)$", "");
+                    counts.merge("mapping of " + file, 1, Integer::sum);
                 }
             }
         } catch (IOException e) {

@@ -52,10 +52,8 @@ final class FileAllocation implements Allocation {
             }
         } catch (IOException | OutOfMemoryError e) {
             arena.close();
-            SymmetricMemoryException error = new SymmetricMemoryException(ErrorCode.RESOURCE_LIMIT,
-                    "a file for a buffer of " + sizeBytes + " bytes cannot be mapped: " + e);
-            error.initCause(e);
-            throw error;
+            throw new SymmetricMemoryException(ErrorCode.RESOURCE_LIMIT,
+                    "a file for a buffer of " + sizeBytes + " bytes cannot be mapped: " + e, e);
         }
     }
 

@@ -47,10 +47,8 @@ final class ThreadStream implements StreamQueue {
             Thread.currentThread().interrupt();
             return false;
         } catch (ExecutionException | CompletionException e) {
-            SymmetricMemoryException error = new SymmetricMemoryException(ErrorCode.STREAM_FAILED,
-                    "an operation of a stream over mapped files failed: " + e.getCause());
-            error.initCause(e.getCause());
-            throw error;
+            throw new SymmetricMemoryException(ErrorCode.STREAM_FAILED,
+                    "an operation of a stream over mapped files failed: " + e.getCause(), e.getCause());
         }
     }
 
