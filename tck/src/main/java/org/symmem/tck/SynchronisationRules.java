@@ -235,6 +235,8 @@ interface SynchronisationRules extends Rules {
             rank.checkThrows(DeadlineException.class, () -> two.await(rank.previous(), 0, Duration.ofMillis(20)));
             rank.checkThrows(DeadlineException.class, () -> other.await(rank.previous(), 0, Duration.ofMillis(20)));
             rank.meet();
+            // A rank that has waited in vain must not signal one that has yet to.
+            rank.meet();
             two.signal(rank.next(), 0);
             other.barrier(0, RankContext.SOON);
             two.await(rank.previous(), 0, RankContext.SOON);
