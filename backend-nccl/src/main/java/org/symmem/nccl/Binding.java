@@ -46,7 +46,8 @@ final class Binding {
                 }
             }
         } catch (IOException e) {
-            throw new UncheckedIOException("extracting libjninccl.so, to " + System.getProperty("org.bytedeco.javacpp.cachedir", "~/.javacpp/cache"), e);
+            throw new UncheckedIOException(
+                    "extracting libjninccl.so, to " + System.getProperty("org.bytedeco.javacpp.cachedir", "~/.javacpp/cache"), e);
         } catch (ClassNotFoundException e) {
             throw new NoClassDefFoundError(e.getMessage());
         }

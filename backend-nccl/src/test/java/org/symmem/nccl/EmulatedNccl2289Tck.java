@@ -10,7 +10,8 @@ class EmulatedNccl2289Tck extends BackendTck {
     @Override
     protected TckSettings settings() {
         return TckSettings.forBackend("nccl")
-                .withJvmFlags(List.of("-Dsymmem.cuda.path=" + EmulatedNccl.driver(), "-Dsymmem.nccl.path=" + EmulatedNccl.version("2.28.9")))
+                .withJvmFlags(
+                        List.of("-Dsymmem.cuda.path=" + EmulatedNccl.driver(), "-Dsymmem.nccl.path=" + EmulatedNccl.version("2.28.9")))
                 .withEnvironment(Map.of("SYMMEM_EMULATION_DEVICES", "2"));
     }
 }
