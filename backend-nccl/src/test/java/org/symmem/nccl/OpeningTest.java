@@ -1,0 +1,83 @@
+package org.symmem.nccl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.symmem.rendezvous.JavaCommand;
+
+/** Two processes over emulated libraries: each way to be refused is told to both, and ends no process. */
+class OpeningTest {
+    @ParameterizedTest
+    @ValueSource(strings = {"2.27.7", "2.28.9", "2.29.3", "2.30.7"})
+    void everyVersionSharesATensor(String version) throws Exception {
+        List<String> said = ranks(EmulatedNccl.version(version), Map.of("SYMMEM_EMULATION_DEVICES", "2"));
+        assertThat(said.get(0)).contains("peer has 8");
+        assertThat(said.get(1)).contains("peer has 7");
+    }
+
+    @Test
+    void oneDeviceForTwoIsRefusedToBoth() throws Exception {
+        assertThat(ranks(EmulatedNccl.version("2.28.9"), Map.of("SYMMEM_EMULATION_DEVICES", "1")))
+                .allSatisfy(said -> assertThat(said).contains("ranks 0 and 1", "needs 2.30.3, found 2.28.9", "[SM-E-NCCL-2]"));
+    }
+
+    @Test
+    void oneDeviceForTwoIsAllowedFrom2303IfSwitchedOn() throws Exception {
+        assertThat(ranks(EmulatedNccl.version("2.30.7"), Map.of("SYMMEM_EMULATION_DEVICES", "1", "NCCL_MULTI_RANK_GPU_ENABLE", "1")))
+                .allSatisfy(said -> assertThat(said).contains("peer has"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"NCCL_WIN_ENABLE", "NCCL_CUMEM_ENABLE"})
+    void aSwitchThatTakesWindowsAwayIsNamed(String variable) throws Exception {
+        assertThat(ranks(EmulatedNccl.version("2.28.9"), Map.of("SYMMEM_EMULATION_DEVICES", "2", variable, "0")))
+                .allSatisfy(said -> assertThat(said).contains(variable + " is 0", "[SM-E-NCCL-1]"));
+    }
+
+    @Test
+    void aNullWindowOnOneRankIsAnErrorOnBoth() throws Exception {
+        assertThat(ranks(EmulatedNccl.version("2.29.3"),
+                Map.of("SYMMEM_EMULATION_DEVICES", "2", "SYMMEM_EMULATION_NCCL_NULL_WINDOW", "1")))
+                .allSatisfy(said -> assertThat(said).contains("rank 1", "[SM-E-NCCL-1]"));
+    }
+
+    @Test
+    void aMissingLibraryIsAnAnswer() throws Exception {
+        assertThat(ranks("/nonexistent/libnccl.so.2", Map.of("SYMMEM_EMULATION_DEVICES", "2")))
+                .allSatisfy(said -> assertThat(said).contains("/nonexistent/libnccl.so.2", "[SM-E-BACKEND-2]"));
+    }
+
+    private static List<String> ranks(String library, Map<String, String> environment) throws IOException, InterruptedException {
+        int port;
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+        }
+        List<Process> processes = new ArrayList<>();
+        for (int rank = 0; rank < 2; rank++) {
+            ProcessBuilder builder = new ProcessBuilder(JavaCommand.of(List.of("-Dsymmem.backend=nccl",
+                    "-Dsymmem.cuda.path=" + EmulatedNccl.driver(), "-Dsymmem.nccl.path=" + library), OpeningRank.class, List.of()));
+            builder.environment().putAll(environment);
+            builder.environment()
+                    .putAll(Map.of("RANK", "" + rank, "WORLD_SIZE", "2", "LOCAL_RANK", "" + rank, "MASTER_ADDR", "127.0.0.1", "MASTER_PORT",
+                            "" + port));
+            processes.add(builder.redirectErrorStream(true).start());
+        }
+        List<String> said = new ArrayList<>();
+        for (Process process : processes) {
+            said.add(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).as(said.toString()).isZero();
+        }
+        return said;
+    }
+}
