@@ -13,7 +13,7 @@ import picocli.CommandLine.ScopeType;
 
 /** Entry point of {@code symmem}. */
 @Command(name = "symmem", mixinStandardHelpOptions = true, versionProvider = Version.class, scope = ScopeType.INHERIT, synopsisSubcommandLabel = "COMMAND", usageHelpAutoWidth = true, sortOptions = false, description = "Symmetric memory for the JVM: processes that read, write and signal each other's memory by plain address.", subcommands = {
-    RunCommand.class, InfoCommand.class, TckCommand.class, LaunchCommand.class, BundleCommand.class})
+    RunCommand.class, InfoCommand.class, TckCommand.class, BenchCommand.class, LaunchCommand.class, BundleCommand.class})
 public final class Main {
     /** The property that asks for stack traces; ranks get it too. */
     static final String DEBUG = "symmem.debug";
@@ -60,6 +60,7 @@ public final class Main {
                 .footer("  symmem run                             2 ranks share a file and verify it",
                         "  symmem info                            what this machine has",
                         "  symmem tck --backend host --ranks 3    judge a backend by the rules",
+                        "  symmem bench                           measure what it costs",
                         "  symmem launch --ranks 4 -- COMMAND     start a program of yours",
                         "  symmem bundle DIR                      a folder for hosts without Java",
                         "%nsymmem COMMAND --help says more about each.")

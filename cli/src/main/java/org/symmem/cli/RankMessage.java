@@ -4,10 +4,11 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.Base64;
+import org.symmem.bench.Measurement;
 import org.symmem.spi.Wire;
 
 /**
- * What a rank of the main job tells its parent: behind a mark, at the end of a line of its standard output, so that it survives
+ * What a rank of the main job or a benchmark tells its parent: behind a mark, at the end of a line of its standard output, so that it survives
  * whatever else is printed there. Encoded without a library, for a rank has to be small.
  */
 sealed interface RankMessage {
@@ -17,10 +18,10 @@ sealed interface RankMessage {
     /**
      * How far a rank is.
      *
-     * @param doneBytes  loaded and read so far
-     * @param totalBytes to be loaded and read in all
+     * @param done  bytes loaded and read so far, or rows measured
+     * @param total to be done in all
      */
-    record Progress(long doneBytes, long totalBytes) implements RankMessage {}
+    record Progress(long done, long total) implements RankMessage {}
 
     /**
      * What the rank found in the end.
@@ -37,6 +38,19 @@ sealed interface RankMessage {
             double viewGigabytes, String peersSha256, double peersGigabytes, long residentKibibytes)
             implements
                 RankMessage {}
+
+    /**
+     * What a benchmark measures with.
+     *
+     * @param timing how a batch is timed, in words
+     */
+    record Opened(String backend, String device, String timing) implements RankMessage {}
+
+    /** One row of a benchmark. */
+    record Measured(Measurement measurement) implements RankMessage {}
+
+    /** A row that a benchmark cannot measure, and why. */
+    record Skipped(String operation, String reason) implements RankMessage {}
 
     /**
      * The rank has failed.
@@ -60,8 +74,8 @@ sealed interface RankMessage {
         switch (this) {
             case Progress p -> {
                 out.writeByte('P');
-                out.writeLong(p.doneBytes());
-                out.writeLong(p.totalBytes());
+                out.writeLong(p.done());
+                out.writeLong(p.total());
             }
             case Result r -> {
                 out.writeByte('R');
@@ -76,6 +90,27 @@ sealed interface RankMessage {
                 out.writeUTF(r.peersSha256());
                 out.writeDouble(r.peersGigabytes());
                 out.writeLong(r.residentKibibytes());
+            }
+            case Opened o -> {
+                out.writeByte('O');
+                out.writeUTF(o.backend());
+                out.writeUTF(o.device());
+                out.writeUTF(o.timing());
+            }
+            case Measured m -> {
+                out.writeByte('M');
+                out.writeUTF(m.measurement().operation());
+                out.writeLong(m.measurement().bytes());
+                out.writeInt(m.measurement().calls());
+                out.writeInt(m.measurement().nanos().length);
+                for (double nanos : m.measurement().nanos()) {
+                    out.writeDouble(nanos);
+                }
+            }
+            case Skipped s -> {
+                out.writeByte('S');
+                out.writeUTF(s.operation());
+                out.writeUTF(shortened(s.reason()));
             }
             case Failure f -> {
                 out.writeByte('F');
@@ -94,9 +129,23 @@ sealed interface RankMessage {
             case 'P' -> new Progress(in.readLong(), in.readLong());
             case 'R' -> new Result(in.readLong(), in.readUTF(), in.readUTF(), in.readUTF(), in.readLong(), in.readDouble(), in.readUTF(),
                     in.readDouble(), in.readUTF(), in.readDouble(), in.readLong());
+            case 'O' -> new Opened(in.readUTF(), in.readUTF(), in.readUTF());
+            case 'M' -> new Measured(measurement(in));
+            case 'S' -> new Skipped(in.readUTF(), in.readUTF());
             case 'F' -> new Failure(in.readUTF(), in.readUTF());
             default -> throw new IOException("no message of a rank");
         };
+    }
+
+    private static Measurement measurement(DataInputStream in) throws IOException {
+        String operation = in.readUTF();
+        long bytes = in.readLong();
+        int calls = in.readInt();
+        double[] nanos = new double[in.readInt()];
+        for (int i = 0; i < nanos.length; i++) {
+            nanos[i] = in.readDouble();
+        }
+        return new Measurement(operation, bytes, calls, nanos);
     }
 
     /** {@return what a line of a rank's output holds} */

@@ -15,29 +15,37 @@ import me.tongfei.progressbar.ProgressBarStyle;
 final class RankProgress implements AutoCloseable {
     private static final int WIDTH = 79;
 
-    private final long[] doneBytes;
-    private final long[] totalBytes;
+    private final long[] done;
+    private final long[] total;
     private final boolean[] ready;
     private final Optional<ProgressBar> bar;
     private long changedAt = System.nanoTime();
 
-    RankProgress(int ranks, long fileBytes) {
-        this.doneBytes = new long[ranks];
-        this.totalBytes = new long[ranks];
+    private RankProgress(int ranks, ProgressBarBuilder builder) {
+        this.done = new long[ranks];
+        this.total = new long[ranks];
         this.ready = new boolean[ranks];
-        this.bar = errorsGoToATerminal() ? Optional.of(barFor(fileBytes * (1 + 2L * ranks))) : Optional.empty();
-    }
-
-    private static ProgressBar barFor(long bytes) {
-        return new ProgressBarBuilder()
-                .setTaskName("sharing")
-                .setInitialMax(bytes)
-                .setUnit(" MiB", 1 << 20)
-                .setStyle(ProgressBarStyle.ASCII)
+        this.bar = errorsGoToATerminal() ? Optional.of(builder.setStyle(ProgressBarStyle.ASCII)
                 .setUpdateIntervalMillis(200)
                 .setConsumer(new ConsoleProgressBarConsumer(System.err, WIDTH))
                 .clearDisplayOnFinish()
-                .build();
+                .build()) : Optional.empty();
+    }
+
+    /**
+     * @param task  what is done, in a word
+     * @param bytes of all ranks together
+     */
+    static RankProgress ofBytes(String task, int ranks, long bytes) {
+        return new RankProgress(ranks, new ProgressBarBuilder().setTaskName(task).setInitialMax(bytes).setUnit(" MiB", 1 << 20));
+    }
+
+    /**
+     * @param task  what is done, in a word
+     * @param steps of all ranks together
+     */
+    static RankProgress ofSteps(String task, int ranks, long steps) {
+        return new RankProgress(ranks, new ProgressBarBuilder().setTaskName(task).setInitialMax(steps));
     }
 
     /** {@code System.console()} asks about standard input and output, which may be files here. */
@@ -51,18 +59,18 @@ final class RankProgress implements AutoCloseable {
     }
 
     synchronized void set(int rank, RankMessage.Progress progress) {
-        if (progress.doneBytes() == doneBytes[rank] && totalBytes[rank] != 0) {
+        if (progress.done() == done[rank] && total[rank] != 0) {
             return;
         }
         changedAt = System.nanoTime();
-        doneBytes[rank] = progress.doneBytes();
-        totalBytes[rank] = progress.totalBytes();
+        done[rank] = progress.done();
+        total[rank] = progress.total();
         bar.ifPresent(shown -> {
-            long done = 0;
-            for (long bytes : doneBytes) {
-                done += bytes;
+            long sum = 0;
+            for (long ofRank : done) {
+                sum += ofRank;
             }
-            shown.stepTo(done);
+            shown.stepTo(sum);
         });
     }
 
@@ -81,8 +89,8 @@ final class RankProgress implements AutoCloseable {
         List<String> ranks = new ArrayList<>();
         for (int rank = 0; rank < ready.length; rank++) {
             if (!ready[rank]) {
-                ranks.add("rank " + rank + (totalBytes[rank] == 0 ? " (nothing heard of it)"
-                        : " (at " + doneBytes[rank] + " of " + totalBytes[rank] + " bytes)"));
+                ranks.add("rank " + rank + (total[rank] == 0 ? " (nothing heard of it)"
+                        : " (at " + done[rank] + " of " + total[rank] + ")"));
             }
         }
         return String.join(", ", ranks);

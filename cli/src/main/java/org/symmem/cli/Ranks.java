@@ -10,6 +10,11 @@ final class Ranks {
     private int number;
 
     int number() {
+        return checked(number);
+    }
+
+    /** {@return the number, if there can be so many} */
+    static int checked(int number) {
         if (number < 1 || number > MOST) {
             throw new UsageException("--ranks is " + number + "; it is a number from 1 to " + MOST);
         }
