@@ -1,7 +1,9 @@
 package org.symmem.cli;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.ObjectWriter;
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -11,7 +13,9 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.symmem.bench.Charts;
 import org.symmem.bench.Operations;
+import org.symmem.bench.Page;
 import org.symmem.bench.Report;
 import org.symmem.bench.Schedule;
 import org.symmem.bench.Sizes;
@@ -27,9 +31,12 @@ import picocli.CommandLine.Spec;
     "%nStarts N processes, the ranks, that measure one operation after the other: after a warm-up, batches of calls, of each of which the time of one call is taken. "
             + "The table has the median of the batches and where the middle eight tenths lie; sizes are a rank's, GB/s are 10^9 bytes."
 }, footerHeading = "%nExamples:%n", footer = {"  symmem bench --ops put,signal,barrier",
-    "  symmem bench --ranks 2,4 --sizes 8..64MiB --json run.json"}, exitCodeListHeading = "%nExit codes:%n", exitCodeList = {
+    "  symmem bench --ranks 2,4 --sizes 8..64MiB --json docs/benchmarks/run.json --chart docs/benchmarks",
+    "  symmem bench --report docs/benchmarks docs/benchmarks.md"}, exitCodeListHeading = "%nExit codes:%n", exitCodeList = {
         "0:measured", "1:it failed", "2:an option is wrong"})
 final class BenchCommand implements Callable<Integer> {
+    private static final ObjectWriter JSON = new ObjectMapper().writerWithDefaultPrettyPrinter();
+
     @Spec
     private CommandSpec spec;
 
@@ -57,6 +64,12 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--json", paramLabel = "FILE", description = "write what was found to a file")
     private @Nullable Path json;
 
+    @Option(names = "--chart", paramLabel = "FOLDER", description = "draw what was found, as SVG and PNG")
+    private @Nullable Path charts;
+
+    @Option(names = "--report", paramLabel = "FOLDER PAGE", arity = "2", description = "measure nothing; make the page out of the texts (*.md) and kept results (*.json) of the folder, in the order of their names")
+    private List<Path> page = List.of();
+
     /** For the help. */
     static final class OperationNames implements Iterable<String> {
         @Override
@@ -67,6 +80,10 @@ final class BenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (!page.isEmpty()) {
+            writePage(page.getFirst(), page.getLast());
+            return 0;
+        }
         Duration patience = job.timeout();
         List<BenchJob> jobs = jobs(patience);
         job.requireBackend();
@@ -81,9 +98,30 @@ final class BenchCommand implements Callable<Integer> {
                 jobs.stream().flatMap(each -> each.skipped().stream()).toList(), List.of());
         BenchTable.print(report, System.out);
         if (json != null) {
-            new ObjectMapper().writerWithDefaultPrettyPrinter().writeValue(json.toFile(), report);
+            JSON.writeValue(json.toFile(), report);
+        }
+        if (charts != null) {
+            draw(report, charts);
         }
         return 0;
+    }
+
+    private static void writePage(Path folder, Path target) throws IOException {
+        try {
+            Page.write(folder, target);
+        } catch (IllegalArgumentException | NoSuchFileException e) {
+            throw new UsageException("the page cannot be made: " + e.getMessage());
+        }
+    }
+
+    private void draw(Report report, Path folder) throws IOException {
+        String stem = json == null ? "bench" : json.getFileName().toString().replaceFirst("\\.json$", "");
+        try {
+            new Charts(report, folder, stem).draw().forEach(file -> System.err.println("chart: " + file));
+        } catch (LinkageError e) {
+            throw new FailureException(1, "charts cannot be drawn: this Java lacks java.desktop or what it needs (" + e
+                    + "). Draw where there is a whole JDK, with fontconfig and freetype");
+        }
     }
 
     private List<BenchJob> jobs(Duration patience) {

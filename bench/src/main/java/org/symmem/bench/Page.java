@@ -1,0 +1,175 @@
+package org.symmem.bench;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+/**
+ * Makes the page of benchmarks out of a folder: what is written there ({@code *.md}) as it is, and a section for each kept result
+ * ({@code *.json}), in the order of the files' names. Figures on the page thus come from files that a run wrote. Local.
+ */
+public final class Page {
+    private static final ObjectMapper JSON = new ObjectMapper()
+            .configure(com.fasterxml.jackson.databind.DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, false);
+
+    private final Path folder;
+    private final Path target;
+    private final StringBuilder text = new StringBuilder();
+
+    private Page(Path folder, Path target) {
+        this.folder = folder;
+        this.target = target;
+    }
+
+    /**
+     * @param folder with the texts and results
+     * @param target the page; written anew
+     * @throws IOException              if a file cannot be read or written
+     * @throws IllegalArgumentException if a result is none that is known; names the file
+     */
+    public static void write(Path folder, Path target) throws IOException {
+        Page page = new Page(folder, target);
+        List<Path> files;
+        try (Stream<Path> all = Files.list(folder)) {
+            files = all.filter(file -> file.toString().endsWith(".md") || file.toString().endsWith(".json")).sorted().toList();
+        }
+        for (Path file : files) {
+            page.add(file);
+        }
+        Files.writeString(target, page.text.toString().stripTrailing() + "\n");
+    }
+
+    private void add(Path file) throws IOException {
+        if (!text.isEmpty()) {
+            text.append('\n');
+        }
+        if (file.toString().endsWith(".md")) {
+            text.append(Files.readString(file).stripTrailing()).append('\n');
+            return;
+        }
+        JsonNode node = JSON.readTree(file.toFile());
+        if (node.isArray() && node.path(0).has("benchmark")) {
+            jmh(node);
+        } else if (node.has("rows")) {
+            report(file, JSON.treeToValue(node, Report.class));
+        } else if (node.has("fits")) {
+            growth(JSON.treeToValue(node, Growth.class));
+        } else {
+            throw new IllegalArgumentException(file + " is no result of symmem bench");
+        }
+    }
+
+    private void report(Path file, Report report) throws IOException {
+        heading("Backend " + report.backend() + ", measured by `symmem bench`", report.emulated());
+        where(report.machine(), report.date(), report.command());
+        line("Device: " + report.device() + ". Each time is the " + report.timing() + ", of one call, in the median of the batches.");
+        pictures(file);
+        if (!report.peers().isEmpty()) {
+            peers(report.peers());
+        }
+        line("");
+        line("| operation | ranks | size | median | 10 % | 90 % | least | batches | GB/s |\n|---|---|---|---|---|---|---|---|---|");
+        for (Report.Row row : report.rows()) {
+            Spread nanos = row.nanos();
+            line("| " + row.operation() + " | " + row.ranks() + " | " + size(row.bytes()) + " | " + Report.time(nanos.median()) + " | "
+                    + Report.time(nanos.p10()) + " | " + Report.time(nanos.p90()) + " | " + Report.time(nanos.least()) + " | "
+                    + nanos.number() + " | " + (row.moved() == 0 ? "" : number(row.gigabytesPerSecond())) + " |");
+        }
+        if (!report.skipped().isEmpty()) {
+            line("");
+            report.skipped().forEach(one -> line("- Not measured: " + one.operation() + ", " + one.reason()));
+        }
+    }
+
+    private void heading(String title, boolean emulated) {
+        line("## " + title + (emulated ? " (EMULATED)" : ""));
+        if (emulated) {
+            line("The native libraries were emulated: nothing here says anything about hardware or speed.\n");
+        }
+    }
+
+    private void where(Report.Machine machine, String date, String command) {
+        line(machine.system() + ", " + machine.processor() + ", " + machine.processors() + " processors, load average "
+                + number(machine.load()) + " when it began; " + machine.versions() + "; " + date + ".\n");
+        line("```\n" + command + "\n```");
+    }
+
+    private void pictures(Path result) throws IOException {
+        String stem = result.getFileName().toString().replaceFirst("\\.json$", "");
+        Path from = target.toAbsolutePath().getParent();
+        try (Stream<Path> all = Files.list(folder)) {
+            all.filter(file -> file.getFileName().toString().matches(java.util.regex.Pattern.quote(stem) + "-[a-z]+\\.svg"))
+                    .sorted()
+                    .forEach(file -> line("\n![" + file.getFileName() + "](" + from.relativize(file.toAbsolutePath()) + ")"));
+        }
+    }
+
+    private void peers(List<Report.Peer> peers) {
+        line("\nRatios are our time divided by the peer's, taken in turns in the same run; below 1 is ours being faster.\n");
+        line("| operation | ranks | size | peer | its time | ratio, median of the rounds | least to most |\n|---|---|---|---|---|---|---|");
+        for (Report.Peer peer : peers) {
+            Spread ratio = peer.ratio();
+            if (ratio != null) {
+                line("| " + peer.operation() + " | " + peer.ranks() + " | " + size(peer.bytes()) + " | " + peer.peer() + " | "
+                        + Report.time(peer.nanos()) + " | " + number(ratio.median()) + " | " + number(ratio.least()) + " to "
+                        + number(ratio.most()) + " |");
+            }
+        }
+        line("");
+        peers.stream()
+                .filter(peer -> peer.ratio() == null)
+                .forEach(peer -> line("- " + peer.peer() + ": not run because " + peer.notRun()));
+    }
+
+    private void growth(Growth growth) {
+        heading("How cost grows with the ranks", growth.emulated());
+        where(growth.machine(), growth.date(), growth.command());
+        line("\n| quantity | ranks | value |\n|---|---|---|");
+        growth.points()
+                .forEach(point -> line("| " + point.quantity() + " | " + point.ranks() + " | " + number(point.value()) + " "
+                        + point.unit() + " |"));
+        line("\n| quantity | law fitted by least squares | points fit (R²) | for 1,000 ranks it would be |\n|---|---|---|---|");
+        growth.fits()
+                .forEach(fit -> line("| " + fit.quantity() + " | " + fit.law() + " | " + number(fit.certainty()) + " | "
+                        + number(fit.at(Growth.MANY)) + " " + fit.unit() + " |"));
+        line("");
+        growth.notes().forEach(note -> line("- " + note));
+    }
+
+    private void jmh(JsonNode results) {
+        line("## Calls that must be cheap, measured by JMH");
+        JsonNode first = results.get(0);
+        line("JMH " + first.path("jmhVersion").asText() + ", " + first.path("vmName").asText() + " " + first.path("vmVersion").asText()
+                + ", host backend. `symmem bench --jmh`\n");
+        line("| call | a call | error (99.9 %) | bytes allocated a call |\n|---|---|---|---|");
+        for (JsonNode result : results) {
+            String name = result.path("benchmark").asText();
+            JsonNode score = result.path("primaryMetric");
+            JsonNode allocated = result.path("secondaryMetrics").path("gc.alloc.rate.norm");
+            if (allocated.isMissingNode()) {
+                allocated = result.path("secondaryMetrics").path("·gc.alloc.rate.norm");
+            }
+            line("| " + name.substring(name.lastIndexOf('.', name.lastIndexOf('.') - 1) + 1) + " | "
+                    + number(score.path("score").asDouble()) + " " + score.path("scoreUnit").asText() + " | "
+                    + number(score.path("scoreError").asDouble()) + " | "
+                    + String.format(Locale.ROOT, "%.2f", allocated.path("score").asDouble()) + " |");
+        }
+    }
+
+    private static String size(long bytes) {
+        return bytes == 0 ? "" : Sizes.text(bytes);
+    }
+
+    private static String number(double value) {
+        return String.format(Locale.ROOT, "%.3g", value);
+    }
+
+    private void line(String line) {
+        text.append(line).append('\n');
+    }
+}
