@@ -9,11 +9,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.SequencedMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.symmem.bench.Charts;
+import org.symmem.bench.Growth;
+import org.symmem.bench.Jmh;
 import org.symmem.bench.Operations;
 import org.symmem.bench.Page;
 import org.symmem.bench.Report;
@@ -70,6 +74,18 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--report", paramLabel = "FOLDER PAGE", arity = "2", description = "measure nothing; make the page out of the texts (*.md) and kept results (*.json) of the folder, in the order of their names")
     private List<Path> page = List.of();
 
+    @Option(names = "--peers", paramLabel = "FOLDER", description = "run what stands beside us in turns and print ratios: memcpy, OpenSHMEM (the folder has oshmem_bench.c), Aeron")
+    private @Nullable Path peers;
+
+    @Option(names = "--rounds", paramLabel = "N", defaultValue = "3", description = "how often we and the peers are run in turns (default: ${DEFAULT-VALUE})")
+    private int rounds;
+
+    @Option(names = "--growth", description = "fit how the times of each row grow with --ranks (at least 3 numbers of ranks), and print what 1,000 ranks would take")
+    private boolean growth;
+
+    @Option(names = "--jmh", description = "measure the calls that must be cheap, and what they allocate, by JMH instead; takes a minute")
+    private boolean jmh;
+
     /** For the help. */
     static final class OperationNames implements Iterable<String> {
         @Override
@@ -84,26 +100,62 @@ final class BenchCommand implements Callable<Integer> {
             writePage(page.getFirst(), page.getLast());
             return 0;
         }
+        if (jmh) {
+            Jmh.run(json);
+            return 0;
+        }
+        if (growth && ranks.stream().distinct().count() < 3) {
+            throw new UsageException("--growth needs at least 3 numbers of ranks, for instance --ranks 2,4,8,16");
+        }
+        if (rounds < 1 || rounds > 100) {
+            throw new UsageException("--rounds is " + rounds + "; it is from 1 to 100");
+        }
         Duration patience = job.timeout();
         List<BenchJob> jobs = jobs(patience);
         job.requireBackend();
         String date = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
         Report.Machine machine = ThisMachine.describe();
+        List<Report.Peer> beside = new ArrayList<>();
         for (BenchJob each : jobs) {
-            each.round();
+            if (peers == null) {
+                each.round();
+            } else {
+                beside.addAll(new BesidePeers(each, peers, Sizes.parse(sizes), rounds).measure());
+            }
         }
         RankMessage.Opened opened = jobs.getFirst().opened();
         Report report = new Report(command(), date, machine, opened.backend(), opened.device(), Backends.emulated(), opened.timing(),
                 jobs.stream().flatMap(each -> each.rows().stream()).toList(),
-                jobs.stream().flatMap(each -> each.skipped().stream()).toList(), List.of());
+                jobs.stream().flatMap(each -> each.skipped().stream()).toList(), beside);
         BenchTable.print(report, System.out);
+        Growth grown = growth ? grown(report) : null;
+        if (grown != null) {
+            BenchTable.print(grown, System.out);
+        }
         if (json != null) {
-            JSON.writeValue(json.toFile(), report);
+            JSON.writeValue(json.toFile(), grown != null ? grown : report);
         }
         if (charts != null) {
             draw(report, charts);
         }
         return 0;
+    }
+
+    /** Fits every row by the numbers of ranks. */
+    private Growth grown(Report report) {
+        SequencedMap<String, List<Growth.Point>> points = new LinkedHashMap<>();
+        report.rows().forEach(row -> {
+            String quantity = row.operation() + (row.bytes() == 0 ? "" : ", " + Sizes.text(row.bytes()));
+            points.computeIfAbsent(quantity, name -> new ArrayList<>())
+                    .add(new Growth.Point(quantity, row.ranks(), row.nanos().median() / 1e3, "µs"));
+        });
+        List<Growth.Fit> fits = points.values().stream().filter(all -> all.size() >= 3).map(Growth.Fit::of).toList();
+        int processors = report.machine().processors();
+        List<String> notes = List.of("All ranks ran on the " + processors + " processors of one machine: where there were more ranks than "
+                + "processors, the time is that of sharing them too, and the law for 1,000 ranks is that of 1,000 ranks on this machine.",
+                "A law is drawn on from the ranks that were measured; the figures for 1,000 ranks are computed, not measured.");
+        return new Growth(report.command(), report.date(), report.machine(), report.emulated(),
+                points.values().stream().flatMap(List::stream).toList(), fits, notes);
     }
 
     private static void writePage(Path folder, Path target) throws IOException {

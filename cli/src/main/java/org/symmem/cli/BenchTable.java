@@ -2,8 +2,10 @@ package org.symmem.cli;
 
 import java.io.PrintStream;
 import java.util.Locale;
+import org.symmem.bench.Growth;
 import org.symmem.bench.Report;
 import org.symmem.bench.Sizes;
+import org.symmem.bench.Spread;
 
 /** A report of a benchmark for people at a terminal. */
 final class BenchTable {
@@ -27,5 +29,39 @@ final class BenchTable {
         for (Report.Skipped skipped : report.skipped()) {
             out.println("not measured: " + skipped.operation() + ", " + skipped.reason());
         }
+        peers(report, out);
+    }
+
+    private static void peers(Report report, PrintStream out) {
+        if (report.peers().isEmpty()) {
+            return;
+        }
+        out.println("Our time divided by the peer's, in turns; below 1 is ours being faster:");
+        Table table = new Table("lrrlrrr", "operation", "ranks", "size", "peer", "ratio", "least", "most");
+        for (Report.Peer peer : report.peers()) {
+            Spread ratio = peer.ratio();
+            if (ratio != null) {
+                table.row(peer.operation(), Integer.toString(peer.ranks()), peer.bytes() == 0 ? "-" : Sizes.text(peer.bytes()), peer.peer(),
+                        number(ratio.median()), number(ratio.least()), number(ratio.most()));
+            }
+        }
+        table.print(out);
+        report.peers()
+                .stream()
+                .filter(peer -> peer.ratio() == null)
+                .forEach(peer -> out.println(peer.peer() + ": not run because " + peer.notRun()));
+    }
+
+    static void print(Growth growth, PrintStream out) {
+        Table table = new Table("llrr", "quantity", "law", "R²", "1,000 ranks would take" + (growth.emulated() ? " (emulated)" : ""));
+        growth.fits()
+                .forEach(fit -> table.row(fit.quantity(), fit.law(), number(fit.certainty()),
+                        Report.time(fit.at(Growth.MANY) * 1e3)));
+        table.print(out);
+        growth.notes().forEach(out::println);
+    }
+
+    private static String number(double value) {
+        return String.format(Locale.ROOT, "%.3g", value);
     }
 }
