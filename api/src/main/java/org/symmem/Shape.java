@@ -1,6 +1,7 @@
 package org.symmem;
 
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
@@ -71,6 +72,29 @@ public final class Shape {
             stride *= extents[d];
         }
         return strides;
+    }
+
+    /**
+     * {@return how many elements lie from the first to the last, gaps included, when this shape is laid out with strides}
+     *
+     * @throws IllegalArgumentException if strides are not one a dimension or not positive, or two elements would share a place
+     */
+    long spannedBy(long[] strides) {
+        if (strides.length != extents.length) {
+            throw new IllegalArgumentException("a stride for each dimension of " + this + " is needed, not " + Arrays.toString(strides));
+        }
+        Integer[] innermostFirst = new Integer[strides.length];
+        Arrays.setAll(innermostFirst, d -> d);
+        Arrays.sort(innermostFirst, Comparator.comparingLong(d -> strides[d]));
+        long span = 1;
+        for (int d : innermostFirst) {
+            if (extents[d] > 1 && strides[d] < span || strides[d] < 1) {
+                throw new IllegalArgumentException(
+                        "strides " + Arrays.toString(strides) + " of " + this + " are not positive, or let elements share a place");
+            }
+            span = Math.addExact(span, Math.multiplyExact(extents[d] - 1, strides[d]));
+        }
+        return span;
     }
 
     /**
