@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.symmem.spi.Agreement;
@@ -117,7 +118,7 @@ public final class SymmetricMemory implements AutoCloseable {
         Agreement choosing = new Agreement(group, "opening symmetric memory", rankOf(group), () -> "no device yet", group.timeout());
         BackendSelection.Choice choice = BackendSelection.ofInstalled().choose(choosing, options.backend());
         String name = choice.provider().name();
-        Comparison.of(choosing, "comparing options", List.of(new Comparison.Property("channels", Integer.toString(options.channels()))));
+        choosing.compare("comparing options", new TreeMap<>(Map.of("channels", Integer.toString(options.channels()))));
         Closers opened = new Closers();
         try {
             Agreement opening = new Agreement(group, "opening backend " + name, rankOf(group), () -> "backend " + name, group.timeout());
@@ -327,6 +328,18 @@ public final class SymmetricMemory implements AutoCloseable {
             throw new UnsupportedCapabilityException(Capability.EXTERNAL_STREAM, backendName, no.reason());
         }
         return remember(new Stream(this, backend.wrapStream(handle)));
+    }
+
+    /**
+     * Begins a collective operation of a library on top of this one. Local; its steps are collective.
+     *
+     * @param operation what is done, in words that are the same on all ranks
+     * @param subject   what it is done to, in this rank's words
+     * @return by which the ranks' steps end alike, within the group's timeout
+     */
+    public Agreement agreement(String operation, String subject) {
+        ensureOpen();
+        return agreement(operation, subject, group.timeout());
     }
 
     /** {@return the tensors that are not closed, in no order} Local. */

@@ -1,8 +1,9 @@
 package org.symmem;
 
 import java.time.Duration;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Objects;
+import java.util.SequencedMap;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -128,6 +129,16 @@ public final class SymmetricTensor extends ViewOwner implements AutoCloseable {
         PeerMapping mapping = Answer.of(resources.allocation.rendezvous(agreement), memory.backend(), "rendezvous");
         signals = new Signals(this, Answer.of(mapping.signals(), memory.backend(), "signals"), description.channels());
         resources.mapping = mapping;
+    }
+
+    /** {@return whether {@link #close()} was not called yet} */
+    public boolean isOpen() {
+        return !resources.closed();
+    }
+
+    /** {@return the symmetric memory that it was allocated in} */
+    public SymmetricMemory memory() {
+        return memory;
     }
 
     /** {@return whether {@link #rendezvous()} is done} */
@@ -263,13 +274,14 @@ public final class SymmetricTensor extends ViewOwner implements AutoCloseable {
         }
 
         void agreeOn(Agreement agreement) {
-            Comparison.of(agreement, "comparing descriptions", List.of(
-                    new Comparison.Property("order of allocation", "allocation " + ordinal),
-                    new Comparison.Property("shape", shape.toString()),
-                    new Comparison.Property("data type", dataType.toString()),
-                    new Comparison.Property("size in bytes", Long.toString(sizeBytes())),
-                    new Comparison.Property("channels", Integer.toString(channels)),
-                    new Comparison.Property("signal pad layout", "version " + SignalPadLayout.VERSION)));
+            SequencedMap<String, String> properties = new LinkedHashMap<>();
+            properties.put("order of allocation", "allocation " + ordinal);
+            properties.put("shape", shape.toString());
+            properties.put("data type", dataType.toString());
+            properties.put("size in bytes", Long.toString(sizeBytes()));
+            properties.put("channels", Integer.toString(channels));
+            properties.put("signal pad layout", "version " + SignalPadLayout.VERSION);
+            agreement.compare("comparing descriptions", properties);
         }
     }
 }

@@ -58,6 +58,29 @@ public final class TensorView {
         return sizeBytes;
     }
 
+    /**
+     * Whether any byte from this view's first element to its last is one of the other's. Two mappings of one memory count as
+     * apart, except a rank's own.
+     *
+     * @param other of any tensor
+     * @return whether they overlap, as far as this process can tell
+     */
+    public boolean overlaps(TensorView other) {
+        return memory == other.memory ? overlaps(offsetBytes, other.offsetBytes, other)
+                : memory.address() != 0 && other.memory.address() != 0
+                        && overlaps(memory.address() + offsetBytes, other.memory.address() + other.offsetBytes, other);
+    }
+
+    private boolean overlaps(long start, long otherStart, TensorView other) {
+        return start < otherStart + other.spanBytes() && otherStart < start + spanBytes();
+    }
+
+    /** {@return whether this view has the same elements at the same places as the other} */
+    public boolean isSameAs(TensorView other) {
+        return dataType == other.dataType && shape.equals(other.shape) && Arrays.equals(strides, other.strides)
+                && memory.address() + offsetBytes == other.memory.address() + other.offsetBytes && overlaps(other);
+    }
+
     /** {@return whether the elements lie without gaps, in order} */
     public boolean isDense() {
         return dense;

@@ -13,12 +13,12 @@ import org.symmem.SymmetricMemoryException;
  * @param channel       the channel, which is broken when the wait is released
  * @param offsets       where the words are in the pad, in bytes
  * @param ranks         who should store them
- * @param expected      what they should at least be
+ * @param expected      what each should at least be
  * @param what          it in words
  * @param startNanos    when it began
  * @param timeoutNanos  how long it may take
  */
-record ParkedWait(CudaSignalPad pad, int channel, long[] offsets, int[] ranks, long expected, String what, long startNanos,
+record ParkedWait(CudaSignalPad pad, int channel, long[] offsets, int[] ranks, long[] expected, String what, long startNanos,
         long timeoutNanos) {
     boolean deadlineHasPassed() {
         return System.nanoTime() - startNanos >= timeoutNanos;
@@ -32,7 +32,7 @@ record ParkedWait(CudaSignalPad pad, int channel, long[] offsets, int[] ranks, l
     private List<Integer> missing() {
         List<Integer> missing = new java.util.ArrayList<>();
         for (int i = 0; i < offsets.length; i++) {
-            if (pad.ownWord(offsets[i]) < expected) {
+            if (pad.ownWord(offsets[i]) < expected[i]) {
                 missing.add(ranks[i]);
             }
         }
