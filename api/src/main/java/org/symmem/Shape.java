@@ -77,9 +77,10 @@ public final class Shape {
     /**
      * {@return how many elements lie from the first to the last, gaps included, when this shape is laid out with strides}
      *
+     * @param strides in elements, one a dimension, outermost first
      * @throws IllegalArgumentException if strides are not one a dimension or not positive, or two elements would share a place
      */
-    long spannedBy(long[] strides) {
+    public long spannedBy(long[] strides) {
         if (strides.length != extents.length) {
             throw new IllegalArgumentException("a stride for each dimension of " + this + " is needed, not " + Arrays.toString(strides));
         }
@@ -92,7 +93,12 @@ public final class Shape {
                 throw new IllegalArgumentException(
                         "strides " + Arrays.toString(strides) + " of " + this + " are not positive, or let elements share a place");
             }
-            span = Math.addExact(span, Math.multiplyExact(extents[d] - 1, strides[d]));
+            try {
+                span = Math.addExact(span, Math.multiplyExact(extents[d] - 1, strides[d]));
+            } catch (ArithmeticException e) {
+                throw new IllegalArgumentException("strides " + Arrays.toString(strides) + " of " + this + " span more than a long counts",
+                        e);
+            }
         }
         return span;
     }
