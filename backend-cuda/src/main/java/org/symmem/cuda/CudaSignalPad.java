@@ -193,7 +193,9 @@ public final class CudaSignalPad implements SignalPad {
             CudaStructures.waitFor(batch, i, pads[rank] + offsets[i], expected[i], flush);
         }
         park((CudaStream) stream, batch, sources.length, new ParkedWait(this, channel, offsets, sources.clone(), expected,
-                "no signal on channel " + channel, System.nanoTime(), timeoutNanos));
+                "no signal from " + (sources.length == 1 ? "rank " + sources[0] : "ranks " + Arrays.toString(sources)) + " on channel "
+                        + channel,
+                System.nanoTime(), timeoutNanos));
     }
 
     @Override

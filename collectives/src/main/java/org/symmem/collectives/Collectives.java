@@ -52,19 +52,32 @@ public final class Collectives implements AutoCloseable {
     private static final long MULTICAST_UNIT_BYTES = 16;
 
     private final SymmetricMemory memory;
+    private final Optional<Algorithm> wanted;
     private final Map<SymmetricTensor, Map<Key, Collective>> byTarget = new IdentityHashMap<>();
     /** In the order in which they were made, which is the same on all ranks, so that closing may be collective. */
     private final List<Collective> inOrder = new ArrayList<>();
 
     private record Key(String operation, int root) {}
 
-    private Collectives(SymmetricMemory memory) {
+    private Collectives(SymmetricMemory memory, Optional<Algorithm> wanted) {
         this.memory = memory;
+        this.wanted = wanted;
     }
 
     /** {@return collectives among the ranks of a symmetric memory} Local. */
     public static Collectives of(SymmetricMemory memory) {
-        return new Collectives(memory);
+        return new Collectives(memory, Optional.empty());
+    }
+
+    /**
+     * Collectives that all use one algorithm, whatever the settings say. Local.
+     *
+     * @param memory    the ranks' symmetric memory
+     * @param algorithm the same on all ranks
+     * @return the collectives
+     */
+    public static Collectives of(SymmetricMemory memory, Algorithm algorithm) {
+        return new Collectives(memory, Optional.of(algorithm));
     }
 
     /**
@@ -155,13 +168,17 @@ public final class Collectives implements AutoCloseable {
             properties.put("root", key.root() == NO_ROOT ? "none" : String.valueOf(key.root()));
             properties.put("shape", target.shape().toString());
             properties.put("data type", target.dataType().toString());
-            properties.put("algorithm", Algorithm.askedFor(key.operation()).map(String::valueOf).orElse("auto"));
+            properties.put("algorithm", asked(key).map(String::valueOf).orElse("auto"));
         });
         agreement.compare("comparing collectives", properties);
     }
 
+    private Optional<Algorithm> asked(Key key) {
+        return wanted.isPresent() ? wanted : Algorithm.askedFor(key.operation());
+    }
+
     private Algorithm algorithm(SymmetricTensor target, Key key, long sizeBytes) {
-        Optional<Algorithm> asked = Algorithm.askedFor(key.operation());
+        Optional<Algorithm> asked = asked(key);
         Support multicast = target.multicastSupport();
         if (asked.isPresent()) {
             if (asked.get() == Algorithm.MULTICAST && multicast instanceof Support.No no) {

@@ -119,6 +119,10 @@ interface Change {
         return right.wrapStream(handle);
     }
 
+    default void signal(SignalPad right, int peer, int channel, StreamQueue stream) {
+        right.signal(peer, channel, stream);
+    }
+
     default void await(SignalPad right, int source, int channel, StreamQueue stream, long timeoutNanos) {
         right.await(source, channel, stream, timeoutNanos);
     }

@@ -184,7 +184,7 @@ record MutantBackend(Backend right, Change change, ProcessGroup group) implement
 
         @Override
         public void signal(int peer, int channel, StreamQueue stream) {
-            rightPad.signal(peer, channel, change.rightOf(stream));
+            change.signal(rightPad, peer, channel, change.rightOf(stream));
         }
 
         @Override
