@@ -51,6 +51,7 @@ public final class SymmetricMemory implements AutoCloseable {
     private final ProcessGroup meetingGroup;
     private final Map<Capability, Support> capabilities;
     private final Set<SymmetricTensor.Resources> tensors = ConcurrentHashMap.newKeySet();
+    private final Set<GlobalTensor.Resources> globals = ConcurrentHashMap.newKeySet();
     private final Set<Stream> streams = ConcurrentHashMap.newKeySet();
     private long allocations;
     private volatile boolean closed;
@@ -231,6 +232,45 @@ public final class SymmetricMemory implements AutoCloseable {
     }
 
     /**
+     * Allocates a tensor of zeros, without gaps, in ordinary memory of this rank's device. Local, and not part of the order of
+     * allocations.
+     *
+     * @return the tensor; the caller closes it
+     * @throws UnsupportedCapabilityException if the backend has no {@link Capability#GLOBAL_MEMORY}
+     * @throws NativeCallException            if memory does not suffice; says what was asked for
+     * @throws IllegalStateException          if this is closed
+     */
+    public GlobalTensor allocateGlobal(Shape shape, DataType dataType) {
+        return allocateGlobal(shape, shape.denseStrides(), dataType);
+    }
+
+    /**
+     * As {@link #allocateGlobal(Shape, DataType)}, with gaps or in another order of dimensions.
+     *
+     * @param strides in elements, one for each dimension, positive
+     * @throws IllegalArgumentException if strides are not so many or not positive, or two elements would share a place
+     */
+    public GlobalTensor allocateGlobal(Shape shape, long[] strides, DataType dataType) {
+        ensureOpen();
+        if (capability(Capability.GLOBAL_MEMORY) instanceof Support.No no) {
+            throw new UnsupportedCapabilityException(Capability.GLOBAL_MEMORY, backendName, no.reason());
+        }
+        String name = "GlobalTensor[rank " + group.rank() + "/" + group.worldSize() + ", " + dataType + " " + shape + ", " + backendName
+                + "]";
+        long sizeBytes = sizeBytes(Shape.of(shape.spannedBy(strides)), dataType);
+        var resources = new GlobalTensor.Resources(name, Answer.of(backend.allocateGlobal(sizeBytes), backendName, "allocateGlobal"),
+                allocationSite());
+        globals.add(resources);
+        GlobalTensor tensor = new GlobalTensor(this, resources, shape, strides.clone(), dataType);
+        LEAKS.register(tensor, () -> reportIfForgotten(resources.closed(), resources.name, resources.allocationSite));
+        return tensor;
+    }
+
+    private static @Nullable Throwable allocationSite() {
+        return Boolean.getBoolean("symmem.debug") ? new Throwable("allocated here") : null;
+    }
+
+    /**
      * Finds out why a buffer could not be wrapped. Local; never throws for a bad buffer.
      *
      * @param region   the buffer
@@ -304,7 +344,10 @@ public final class SymmetricMemory implements AutoCloseable {
 
     /** {@return the tensors that are not closed, in no order} Local. */
     public List<LiveAllocation> liveAllocations() {
-        return tensors.stream().map(tensor -> new LiveAllocation(tensor.name, Optional.ofNullable(tensor.allocationSite))).toList();
+        return java.util.stream.Stream
+                .concat(tensors.stream().map(tensor -> new LiveAllocation(tensor.name, Optional.ofNullable(tensor.allocationSite))),
+                        globals.stream().map(tensor -> new LiveAllocation(tensor.name, Optional.ofNullable(tensor.allocationSite))))
+                .toList();
     }
 
     /**
@@ -321,13 +364,21 @@ public final class SymmetricMemory implements AutoCloseable {
             closers.add(backend);
             // Where closing is collective all ranks must close in one order.
             for (SymmetricTensor.Resources tensor : tensors.stream().sorted(Comparator.comparingLong(one -> one.ordinal)).toList()) {
-                LOG.log(Level.WARNING, "closing " + tensor.name + ", which was left open" + allocatedAt(tensor.allocationSite),
-                        tensor.allocationSite);
+                reportLeftOpen(tensor.name, tensor.allocationSite);
+                closers.add(() -> tensor.close(group.timeout()));
+            }
+            for (GlobalTensor.Resources tensor : globals) {
+                reportLeftOpen(tensor.name, tensor.allocationSite);
                 closers.add(() -> tensor.close(group.timeout()));
             }
             streams.forEach(closers::add);
         }
         tensors.clear();
+        globals.clear();
+    }
+
+    private static void reportLeftOpen(String name, @Nullable Throwable site) {
+        LOG.log(Level.WARNING, "closing " + name + ", which was left open" + allocatedAt(site), site);
     }
 
     @FunctionalInterface
@@ -346,11 +397,10 @@ public final class SymmetricMemory implements AutoCloseable {
             description.agreeOn(agreement("allocation " + description.ordinal(), name, group.timeout()));
         }
         Allocation allocation = Answer.of(allocator.allocate(description.sizeBytes(), pad), backendName, "allocate");
-        Throwable site = Boolean.getBoolean("symmem.debug") ? new Throwable("allocated here") : null;
-        var resources = new SymmetricTensor.Resources(name, description.ordinal(), allocation, site);
+        var resources = new SymmetricTensor.Resources(name, description.ordinal(), allocation, allocationSite());
         tensors.add(resources);
         SymmetricTensor tensor = new SymmetricTensor(this, description, resources);
-        LEAKS.register(tensor, () -> reportIfForgotten(resources));
+        LEAKS.register(tensor, () -> reportIfForgotten(resources.closed(), resources.name, resources.allocationSite));
         return tensor;
     }
 
@@ -362,10 +412,10 @@ public final class SymmetricMemory implements AutoCloseable {
         }
     }
 
-    private static void reportIfForgotten(SymmetricTensor.Resources resources) {
-        if (!resources.closed()) {
-            LOG.log(Level.WARNING, resources.name + " was never closed and cannot be any more; its memory stays until the process ends"
-                    + allocatedAt(resources.allocationSite), resources.allocationSite);
+    private static void reportIfForgotten(boolean closed, String name, @Nullable Throwable site) {
+        if (!closed) {
+            LOG.log(Level.WARNING,
+                    name + " was never closed and cannot be any more; its memory stays until the process ends" + allocatedAt(site), site);
         }
     }
 
@@ -397,6 +447,10 @@ public final class SymmetricMemory implements AutoCloseable {
 
     void forget(SymmetricTensor.Resources tensor) {
         tensors.remove(tensor);
+    }
+
+    void forget(GlobalTensor.Resources tensor) {
+        globals.remove(tensor);
     }
 
     void forget(Stream stream) {

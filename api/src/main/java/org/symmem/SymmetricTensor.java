@@ -13,8 +13,6 @@ import org.symmem.spi.Closers;
 import org.symmem.spi.Memory;
 import org.symmem.spi.PeerMapping;
 import org.symmem.spi.SignalPadLayout;
-import org.symmem.spi.StreamQueue;
-import org.symmem.spi.Transfers;
 
 /**
  * A buffer of the same shape and type on every rank. After {@link #rendezvous()} every rank reaches every other's buffer.
@@ -33,8 +31,7 @@ import org.symmem.spi.Transfers;
  * <tr><td>{@link #close()}</td><td>yes</td><td>yes</td><td>local, where the backend has {@link Capability#LOCAL_CLOSE}</td></tr>
  * </table>
  */
-public final class SymmetricTensor implements AutoCloseable {
-    private final SymmetricMemory memory;
+public final class SymmetricTensor extends ViewOwner implements AutoCloseable {
     private final Resources resources;
     private final TensorDescription description;
     private final TensorView local;
@@ -75,7 +72,7 @@ public final class SymmetricTensor implements AutoCloseable {
     }
 
     SymmetricTensor(SymmetricMemory memory, TensorDescription description, Resources resources) {
-        this.memory = memory;
+        super(memory);
         this.description = description;
         this.resources = resources;
         this.local = view(resources.allocation.local());
@@ -237,34 +234,14 @@ public final class SymmetricTensor implements AutoCloseable {
         return memory.group().worldSize();
     }
 
-    Transfers blocking() {
-        return memory.blocking();
+    @Override
+    boolean closed() {
+        return resources.closed();
     }
 
-    /** {@return the stream's queue; closing the tensor will wait for what is put on it} */
-    StreamQueue useOn(Stream stream) {
-        ensureOpen();
-        StreamQueue queue = stream.queue();
-        if (!resources.streams.contains(stream)) {
-            resources.streams.add(stream);
-        }
-        return queue;
-    }
-
-    void ensureOpen() {
-        if (resources.closed()) {
-            throw new IllegalStateException("closed: " + this);
-        }
-    }
-
-    void require(Capability capability) {
-        if (memory.capability(capability) instanceof Support.No no) {
-            throw unsupported(capability, no.reason());
-        }
-    }
-
-    UnsupportedCapabilityException unsupported(Capability capability, String reason) {
-        return new UnsupportedCapabilityException(capability, memory.backend(), reason);
+    @Override
+    Set<Stream> streams() {
+        return resources.streams;
     }
 
     IndexOutOfBoundsException rankOutOfRange(int rank) {

@@ -9,8 +9,8 @@ import org.symmem.spi.Memory;
 import org.symmem.spi.Transfers;
 
 /**
- * A tensor-shaped window on symmetric memory: this rank's buffer, a peer's, or all side by side. Owns nothing: it ends with its
- * tensor, and every use after that is an {@link IllegalStateException}.
+ * A tensor-shaped window on memory: this rank's symmetric buffer, a peer's, or all side by side; or a global tensor. Owns nothing: it
+ * ends with its tensor, and every use after that is an {@link IllegalStateException}.
  *
  * <p>Immutable and free to share among threads; the memory behind it is not synchronised, which is what {@link Signals} are for.
  * All methods are local. Methods without a stream block until the data is there.
@@ -18,7 +18,7 @@ import org.symmem.spi.Transfers;
  * <p>Element {@code [i, j, …]} is at {@code address() + (i * strides[0] + j * strides[1] + …) * dataType.sizeBytes()}.
  */
 public final class TensorView {
-    private final SymmetricTensor tensor;
+    private final ViewOwner owner;
     private final Memory memory;
     private final long offsetBytes;
     private final Shape shape;
@@ -27,8 +27,8 @@ public final class TensorView {
     private final long sizeBytes;
     private final boolean dense;
 
-    TensorView(SymmetricTensor tensor, Memory memory, long offsetBytes, Shape shape, long[] strides, DataType dataType) {
-        this.tensor = tensor;
+    TensorView(ViewOwner owner, Memory memory, long offsetBytes, Shape shape, long[] strides, DataType dataType) {
+        this.owner = owner;
         this.memory = memory;
         this.offsetBytes = offsetBytes;
         this.shape = shape;
@@ -92,16 +92,16 @@ public final class TensorView {
      * @throws UnsupportedCapabilityException if no plain address reaches this rank's memory
      */
     public long address() {
-        tensor.ensureOpen();
+        owner.ensureOpen();
         if (memory.address() == 0) {
-            throw tensor.unsupported(Capability.PEER_ADDRESS, "the memory is not reachable by loads and stores; put and get work");
+            throw owner.unsupported(Capability.PEER_ADDRESS, "the memory is not reachable by loads and stores; put and get work");
         }
         return memory.address() + offsetBytes;
     }
 
     /** {@return whether the CPU of this process can load and store the memory, so that {@link #segment()} works} */
     public boolean isHostAccessible() {
-        tensor.ensureOpen();
+        owner.ensureOpen();
         return memory.segment().isPresent();
     }
 
@@ -112,8 +112,8 @@ public final class TensorView {
      * @throws UnsupportedCapabilityException if the CPU cannot reach the memory
      */
     public MemorySegment segment() {
-        tensor.ensureOpen();
-        tensor.require(Capability.HOST_ACCESS);
+        owner.ensureOpen();
+        owner.require(Capability.HOST_ACCESS);
         return memory.segment().orElseThrow().asSlice(offsetBytes, spanBytes());
     }
 
@@ -127,7 +127,7 @@ public final class TensorView {
             throw new IndexOutOfBoundsException("a scalar has no dimension to select from: " + this);
         }
         Objects.checkIndex(index, shape.extent(0));
-        return new TensorView(tensor, memory, offsetBytes + index * strides[0] * dataType.sizeBytes(), shape.inner(),
+        return new TensorView(owner, memory, offsetBytes + index * strides[0] * dataType.sizeBytes(), shape.inner(),
                 Arrays.copyOfRange(strides, 1, strides.length), dataType);
     }
 
@@ -144,7 +144,7 @@ public final class TensorView {
         Objects.checkFromIndexSize(from, count, shape.extent(0));
         long[] extents = shape.extents();
         extents[0] = count;
-        return new TensorView(tensor, memory, offsetBytes + from * strides[0] * dataType.sizeBytes(), Shape.of(extents), strides, dataType);
+        return new TensorView(owner, memory, offsetBytes + from * strides[0] * dataType.sizeBytes(), Shape.of(extents), strides, dataType);
     }
 
     /**
@@ -157,7 +157,7 @@ public final class TensorView {
         if (extents.elements() != shape.elements()) {
             throw new IllegalArgumentException(this + " has " + shape.elements() + " elements, " + extents + " has " + extents.elements());
         }
-        return new TensorView(tensor, memory, offsetBytes, extents, extents.denseStrides(), dataType);
+        return new TensorView(owner, memory, offsetBytes, extents, extents.denseStrides(), dataType);
     }
 
     /**
@@ -170,7 +170,7 @@ public final class TensorView {
         long at = elementOffset(index);
         MemorySegment element = reachable(at);
         if (!isHostAccessible()) {
-            tensor.blocking().copy(Memory.of(element), 0, memory, offsetBytes + at, dataType.sizeBytes());
+            owner.blocking().copy(Memory.of(element), 0, memory, offsetBytes + at, dataType.sizeBytes());
         }
         return dataType.fromBits(switch (dataType.sizeBytes()) {
             case 1 -> element.get(ValueLayout.JAVA_BYTE, 0);
@@ -197,7 +197,7 @@ public final class TensorView {
             default -> element.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, bits);
         }
         if (!isHostAccessible()) {
-            tensor.blocking().copy(memory, offsetBytes + at, Memory.of(element), 0, dataType.sizeBytes());
+            owner.blocking().copy(memory, offsetBytes + at, Memory.of(element), 0, dataType.sizeBytes());
         }
     }
 
@@ -209,16 +209,16 @@ public final class TensorView {
 
     /** Sets every element to a value, as {@link DataType#toBits} takes it. Blocks until done. */
     public void fill(double value) {
-        fill(value, tensor.blocking());
+        fill(value, owner.blocking());
     }
 
     /** Sets every element to a value, in the order of the stream. */
     public void fill(double value, Stream stream) {
-        fill(value, tensor.useOn(stream));
+        fill(value, owner.useOn(stream));
     }
 
     private void fill(double value, Transfers transfers) {
-        tensor.ensureOpen();
+        owner.ensureOpen();
         long bits = dataType.toBits(value);
         denseRuns((at, unused, runBytes) -> transfers.fill(memory, at, runBytes / dataType.sizeBytes(), bits, dataType.sizeBytes()));
     }
@@ -230,18 +230,18 @@ public final class TensorView {
      * @throws IllegalArgumentException if shape or type differ
      */
     public void copyFrom(TensorView source) {
-        copyFrom(source, tensor.blocking());
+        copyFrom(source, owner.blocking());
     }
 
     /** Copies all elements of another view, in the order of the stream. See {@link #copyFrom(TensorView)}. */
     public void copyFrom(TensorView source, Stream stream) {
-        source.tensor.useOn(stream);
-        copyFrom(source, tensor.useOn(stream));
+        source.owner.useOn(stream);
+        copyFrom(source, owner.useOn(stream));
     }
 
     private void copyFrom(TensorView source, Transfers transfers) {
-        tensor.ensureOpen();
-        source.tensor.ensureOpen();
+        owner.ensureOpen();
+        source.owner.ensureOpen();
         if (source.dataType != dataType || !source.shape.equals(shape)) {
             throw new IllegalArgumentException("cannot copy " + source + " to " + this + ": shape and data type must be equal");
         }
@@ -259,16 +259,16 @@ public final class TensorView {
      * @throws IllegalArgumentException if it has another length
      */
     public void copyFrom(MemorySegment source) {
-        copyFrom(source, tensor.blocking());
+        copyFrom(source, owner.blocking());
     }
 
     /** Copies from a segment, which must stay as it is until the stream is done. See {@link #copyFrom(MemorySegment)}. */
     public void copyFrom(MemorySegment source, Stream stream) {
-        copyFrom(source, tensor.useOn(stream));
+        copyFrom(source, owner.useOn(stream));
     }
 
     private void copyFrom(MemorySegment source, Transfers transfers) {
-        tensor.ensureOpen();
+        owner.ensureOpen();
         requireLength(source);
         Memory plain = Memory.of(source);
         denseRuns((at, plainAt, runBytes) -> transfers.copy(memory, at, plain, plainAt, runBytes));
@@ -281,16 +281,16 @@ public final class TensorView {
      * @throws IllegalArgumentException if it has another length
      */
     public void copyTo(MemorySegment target) {
-        copyTo(target, tensor.blocking());
+        copyTo(target, owner.blocking());
     }
 
     /** Copies to a segment, which must not be used until the stream is done. See {@link #copyTo(MemorySegment)}. */
     public void copyTo(MemorySegment target, Stream stream) {
-        copyTo(target, tensor.useOn(stream));
+        copyTo(target, owner.useOn(stream));
     }
 
     private void copyTo(MemorySegment target, Transfers transfers) {
-        tensor.ensureOpen();
+        owner.ensureOpen();
         requireLength(target);
         Memory plain = Memory.of(target);
         denseRuns((at, plainAt, runBytes) -> transfers.copy(plain, plainAt, memory, at, runBytes));
@@ -305,7 +305,7 @@ public final class TensorView {
     }
 
     void useOn(Stream stream) {
-        tensor.useOn(stream);
+        owner.useOn(stream);
     }
 
     void requireDense() {
@@ -349,7 +349,7 @@ public final class TensorView {
             run.at(offsetBytes, 0, sizeBytes);
             return;
         }
-        runs(this, new TensorView(tensor, memory, 0, shape, shape.denseStrides(), dataType), run);
+        runs(this, new TensorView(owner, memory, 0, shape, shape.denseStrides(), dataType), run);
     }
 
     /** Walks two views of one shape in the largest pieces that are dense in both. */

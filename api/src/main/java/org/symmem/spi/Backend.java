@@ -39,6 +39,16 @@ public interface Backend extends Transfers, AutoCloseable {
     Allocation allocate(long sizeBytes, SignalPadLayout pad);
 
     /**
+     * Allocates ordinary memory of this rank's device, of zeros. Local. Asked only where the backend has {@code GLOBAL_MEMORY}.
+     *
+     * @param sizeBytes the size; positive
+     * @return the allocation
+     */
+    default GlobalAllocation allocateGlobal(long sizeBytes) {
+        throw new UnsupportedOperationException("this backend has no GLOBAL_MEMORY");
+    }
+
+    /**
      * Finds every reason why a buffer cannot be wrapped. Asked only where the backend has {@code WRAP}.
      *
      * @return the reasons, each a full phrase; empty if it can be used

@@ -14,6 +14,7 @@ import org.symmem.spi.Agreement;
 import org.symmem.spi.Allocation;
 import org.symmem.spi.Backend;
 import org.symmem.spi.Closers;
+import org.symmem.spi.GlobalAllocation;
 import org.symmem.spi.Memory;
 import org.symmem.spi.SignalPadLayout;
 import org.symmem.spi.StreamQueue;
@@ -95,6 +96,7 @@ final class CudaBackend implements Backend {
         all.put(Capability.PEER_ADDRESS, new Support.Yes("virtual memory management, " + handles.describe()));
         all.put(Capability.CONTIGUOUS_VIEW, new Support.Yes("all ranks' memory side by side in one reservation"));
         all.put(Capability.MULTICAST, multicast);
+        all.put(Capability.GLOBAL_MEMORY, new Support.Yes("memory of cuMemAlloc"));
         all.put(Capability.WRAP, new Support.Yes("memory of cuMemCreate that can be exported: " + handles.describe()));
         all.put(Capability.EXTERNAL_STREAM, new Support.Yes("any CUstream of the device"));
         all.put(Capability.LOCAL_ALLOCATION, new Support.Yes(""));
@@ -122,6 +124,11 @@ final class CudaBackend implements Backend {
     @Override
     public Allocation allocate(long sizeBytes, SignalPadLayout pad) {
         return CudaAllocation.allocate(this, sizeBytes, pad);
+    }
+
+    @Override
+    public GlobalAllocation allocateGlobal(long sizeBytes) {
+        return engine.allocateGlobal(sizeBytes);
     }
 
     @Override

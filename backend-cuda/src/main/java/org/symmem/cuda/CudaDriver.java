@@ -127,6 +127,22 @@ final class CudaDriver {
         }
     }
 
+    static void memAlloc(MemorySegment address, long sizeBytes, String purpose) {
+        try {
+            checked((int) MemAlloc.HANDLE.invokeExact(address, sizeBytes), "cuMemAlloc", purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static void memFree(long address, String purpose) {
+        try {
+            checked((int) MemFree.HANDLE.invokeExact(address), "cuMemFree", purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
     static void memGetAllocationGranularity(MemorySegment granularity, MemorySegment properties, int option, String purpose) {
         try {
             checked((int) MemGetAllocationGranularity.HANDLE.invokeExact(granularity, properties, option), "cuMemGetAllocationGranularity",
@@ -485,6 +501,14 @@ final class CudaDriver {
 
     private static final class MemGetInfo {
         static final MethodHandle HANDLE = function("cuMemGetInfo_v2", ADDRESS, ADDRESS);
+    }
+
+    private static final class MemAlloc {
+        static final MethodHandle HANDLE = function("cuMemAlloc_v2", ADDRESS, JAVA_LONG);
+    }
+
+    private static final class MemFree {
+        static final MethodHandle HANDLE = function("cuMemFree_v2", JAVA_LONG);
     }
 
     private static final class MemGetAllocationGranularity {

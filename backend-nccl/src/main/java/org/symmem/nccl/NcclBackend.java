@@ -12,6 +12,7 @@ import org.symmem.Support;
 import org.symmem.spi.Allocation;
 import org.symmem.spi.Backend;
 import org.symmem.spi.Closers;
+import org.symmem.spi.GlobalAllocation;
 import org.symmem.spi.Memory;
 import org.symmem.spi.SignalPadLayout;
 import org.symmem.spi.StreamQueue;
@@ -123,6 +124,11 @@ final class NcclBackend implements Backend {
     @Override
     public Allocation allocate(long sizeBytes, SignalPadLayout pad) {
         return NcclAllocation.allocate(this, sizeBytes, pad);
+    }
+
+    @Override
+    public GlobalAllocation allocateGlobal(long sizeBytes) {
+        return cuda.allocateGlobal(sizeBytes);
     }
 
     @Override

@@ -21,11 +21,12 @@ final class RankProgress implements AutoCloseable {
     private final Optional<ProgressBar> bar;
     private long changedAt = System.nanoTime();
 
+    /** @param fileBytes what each rank reads; 0 for work that is not counted in bytes, which gets no bar */
     RankProgress(int ranks, long fileBytes) {
         this.doneBytes = new long[ranks];
         this.totalBytes = new long[ranks];
         this.ready = new boolean[ranks];
-        this.bar = errorsGoToATerminal() ? Optional.of(barFor(fileBytes * (1 + 2L * ranks))) : Optional.empty();
+        this.bar = fileBytes > 0 && errorsGoToATerminal() ? Optional.of(barFor(fileBytes * (1 + 2L * ranks))) : Optional.empty();
     }
 
     private static ProgressBar barFor(long bytes) {

@@ -1,18 +1,14 @@
 package org.symmem.cli;
 
-import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.symmem.Availability;
@@ -20,7 +16,6 @@ import org.symmem.ProcessGroup;
 import org.symmem.ProviderReport;
 import org.symmem.SymmetricMemory;
 import org.symmem.rendezvous.JavaCommand;
-import org.symmem.rendezvous.LocalLauncher;
 import org.symmem.rendezvous.ProcessGroups;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -36,6 +31,7 @@ import picocli.CommandLine.Option;
     "  symmem run                                       2 ranks, a file of Java's",
     "  symmem run --ranks 4 --input big.bin             a file of yours",
     "  symmem run --input big.bin --output copy.bin     what rank 0 read, written",
+    "  symmem run --program gather.symm --ranks 4       a host program",
     "%nThe table goes to standard output, everything else to standard error. GB/s (10^9 bytes) are those of the copies out of symmetric memory, "
             + "the first touch of each page included, the time for SHA-256 not; the seconds are a rank's whole work. "
             + "RSS is the most that was resident, the shared pages that the rank touched among it."
@@ -44,10 +40,7 @@ import picocli.CommandLine.Option;
     "128+n:a rank was ended by signal n, for instance 137 by kill -9"})
 final class RunCommand implements Callable<Integer> {
     /** The heap holds next to nothing; SHA-256 is fast only when the second compiler uses the processor's instructions. */
-    private static final List<String> RANK_FLAGS = List.of("-Xmx32m", "-Xss512k", "-XX:ReservedCodeCacheSize=24m", "-XX:-UsePerfData");
-    /** Ranks that wait for each other give up first, for they know what for. */
-    private static final Duration BEFORE_RANKS_ARE_ENDED = Duration.ofSeconds(5);
-
+    static final List<String> RANK_FLAGS = List.of("-Xmx32m", "-Xss512k", "-XX:ReservedCodeCacheSize=24m", "-XX:-UsePerfData");
     /** What fewer bytes take is the time of the first call, not of a copy. */
     private static final long TOO_FEW_BYTES = 1 << 20;
 
@@ -66,24 +59,42 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--output", paramLabel = "FILE", description = "what rank 0 writes; it appears when every rank has verified")
     private @Nullable Path output;
 
+    @Option(names = "--program", paramLabel = "FILE", description = "run a host program instead (docs/programs.md has the language): its inputs are filled with a pattern, and each output's SHA-256 is printed for every rank")
+    private @Nullable Path program;
+
+    @Option(names = "--lowering", paramLabel = "L", description = "what a program's communication becomes: symmetric for copies to symmetric memory, native for the backend's own collectives (default: symmetric)")
+    private @Nullable String lowering;
+
     @Option(names = "--timeout", paramLabel = "SECONDS", description = "how long ranks wait for each other, and how long the run may go without progress (default: 60)")
     private @Nullable Double timeout;
 
     private final Map<Integer, RankMessage.Result> results = new TreeMap<>();
-    private final Map<Integer, RankMessage.Failure> failures = new TreeMap<>();
 
     @Override
     public Integer call() throws Exception {
         int number = ranks.number();
         Duration patience = timeout();
+        if (program != null) {
+            if (input != null || output != null) {
+                throw new UsageException("--program runs a program; --input and --output share a file: choose one");
+            }
+            ProgramRun run = ProgramRun.of(program, lowering, number);
+            requireBackend();
+            run.run(patience);
+            return 0;
+        }
+        if (lowering != null) {
+            throw new UsageException("--lowering is about a program: name one with --program");
+        }
         InputFile source = input == null ? InputFile.ofThisJava() : InputFile.at(input);
         requireBackend();
         try (OutputFile target = output == null ? null : OutputFile.at(output, source)) {
             FutureTask<String> sha256 = new FutureTask<>(source::sha256);
             Thread.ofPlatform().daemon().name("symmem-sha256").start(sha256);
-            LocalLauncher.Outcome outcome = launch(number, source, target, patience);
-            if (outcome.failedRank().isPresent()) {
-                throw new FailureException(outcome.exitCode(), failureOf(outcome));
+            List<String> command = JavaCommand.of(RANK_FLAGS, RunRank.class, List.of(source.path().toString(),
+                    Long.toString(source.sizeBytes()), target == null ? "" : target.partial().toString()));
+            try (RankProgress progress = new RankProgress(number, source.sizeBytes())) {
+                new WatchedRanks(number, progress, patience, (rank, message) -> hear(rank, message, progress)).run(command);
             }
             String expected = resultOf(sha256);
             source.requireUnchanged();
@@ -133,82 +144,13 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    private LocalLauncher.Outcome launch(int number, InputFile source, @Nullable OutputFile target, Duration patience) throws IOException {
-        List<String> command = JavaCommand.of(RANK_FLAGS, RunRank.class,
-                List.of(source.path().toString(), Long.toString(source.sizeBytes()), target == null ? "" : target.partial().toString()));
-        AtomicReference<String> stopped = new AtomicReference<>();
-        try (RankProgress progress = new RankProgress(number, source.sizeBytes())) {
-            Thread watch = watchOver(progress, patience.plus(BEFORE_RANKS_ARE_ENDED), stopped);
-            try {
-                return new LocalLauncher(number, Map.of(), (rank, line, isError) -> hear(rank, line, progress)).run(rank -> command);
-            } finally {
-                watch.interrupt();
+    private void hear(int rank, RankMessage message, RankProgress progress) {
+        if (message instanceof RankMessage.Result result) {
+            synchronized (results) {
+                results.put(rank, result);
             }
-        } catch (InterruptedException e) {
-            throw new FailureException(1, Optional.ofNullable(stopped.get()).orElse("interrupted"));
+            progress.ready(rank);
         }
-    }
-
-    /** Interrupts the calling thread if the ranks stop without saying anything. */
-    private static Thread watchOver(RankProgress progress, Duration patience, AtomicReference<String> stopped) {
-        Thread waiting = Thread.currentThread();
-        return Thread.ofPlatform().daemon().name("symmem-watch").start(() -> {
-            try {
-                while (progress.idleNanos() < patience.toNanos()) {
-                    Thread.sleep(Math.max(1, (patience.toNanos() - progress.idleNanos()) / 1_000_000));
-                }
-                stopped.set("no progress for " + patience.toSeconds() + " s, so the ranks were ended. Not ready: " + progress.unready()
-                        + ". Is the process stopped, or the disk very slow? --timeout allows more");
-                waiting.interrupt();
-            } catch (InterruptedException e) {
-                // All ranks have ended.
-            }
-        });
-    }
-
-    private void hear(int rank, String line, RankProgress progress) {
-        RankMessage.Line heard = RankMessage.in(line);
-        if (heard.message().isEmpty() || !heard.text().isEmpty()) {
-            System.err.println("[" + rank + "] " + heard.text());
-        }
-        synchronized (results) {
-            switch (heard.message().orElse(null)) {
-                case RankMessage.Progress news -> progress.set(rank, news);
-                case RankMessage.Result result -> {
-                    results.put(rank, result);
-                    progress.ready(rank);
-                }
-                case RankMessage.Failure failure -> failures.put(rank, failure);
-                case null -> {
-                    // It was output only.
-                }
-            }
-        }
-    }
-
-    /** All ranks say the same of a collective failure; the reader needs it once. */
-    private String failureOf(LocalLauncher.Outcome outcome) {
-        int first = outcome.failedRank().orElseThrow();
-        synchronized (results) {
-            RankMessage.Failure failure = failures.get(first);
-            if (Boolean.getBoolean(Main.DEBUG)) {
-                failures.forEach((rank, one) -> System.err.println("rank " + rank + ": " + one.trace()));
-            }
-            if (failure != null) {
-                List<Integer> alike = new ArrayList<>(failures.keySet());
-                alike.removeIf(rank -> !failures.get(rank).message().equals(failure.message()));
-                return (alike.size() == 1 ? "rank " + first
-                        : "ranks " + alike.stream().map(String::valueOf).collect(Collectors.joining(", "))) + " failed: "
-                        + failure.message();
-            }
-        }
-        String said = outcome.exitCode() > 128 ? ""
-                : outcome.lastLines()
-                        .stream()
-                        .filter(line -> RankMessage.in(line).message().isEmpty())
-                        .map(line -> "\n    " + line)
-                        .collect(Collectors.joining());
-        return outcome.failure() + "; the other ranks were ended" + (said.isEmpty() ? "" : ". Its last lines:" + said);
     }
 
     private static String resultOf(FutureTask<String> sha256) throws Exception {
@@ -245,8 +187,7 @@ final class RunCommand implements Callable<Integer> {
             backends = results.values().stream().map(RankMessage.Result::backend).distinct().collect(Collectors.joining(", "));
         }
         System.out.println(source.path() + ": " + source.sizeBytes() + " bytes, SHA-256 " + expected);
-        System.out.println(number + (number == 1 ? " rank" : " ranks") + ", backend " + backends
-                + (Backends.emulated() ? " (EMULATED libraries: says nothing about hardware)" : ""));
+        System.out.println(Backends.headline(number, backends));
         table.print(System.out);
         return all;
     }

@@ -1,8 +1,6 @@
 package org.symmem.cli;
 
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -21,7 +19,6 @@ import org.symmem.ProcessGroup;
 import org.symmem.Shape;
 import org.symmem.Stream;
 import org.symmem.SymmetricMemory;
-import org.symmem.SymmetricMemoryException;
 import org.symmem.SymmetricTensor;
 import org.symmem.TensorView;
 import org.symmem.rendezvous.LocalLauncher;
@@ -58,10 +55,7 @@ final class RunRank {
         try {
             new RunRank(Path.of(arguments[0]), Long.parseLong(arguments[1]), output).share().print();
         } catch (Exception | LinkageError | OutOfMemoryError e) {
-            StringWriter trace = new StringWriter();
-            e.printStackTrace(new PrintWriter(trace));
-            boolean explained = e instanceof SymmetricMemoryException || e instanceof FailureException;
-            new RankMessage.Failure(explained ? String.valueOf(e.getMessage()) : e.toString(), trace.toString()).print();
+            RankMessage.failure(e).print();
             System.exit(1);
         }
         System.exit(0);
