@@ -30,7 +30,8 @@ class ProgramRunTest {
         assertThat(result.exitCode()).as(result.err()).isZero();
         assertThat(rows(result, "gathered ")).hasSize(3).allMatch(row -> row.endsWith(sha256OfParts(3)));
         assertThat(rows(result, "all ")).hasSize(3).allMatch(row -> row.endsWith(sha256OfParts(3)));
-        assertThat(rows(result, "kept ")).hasSize(3).allMatch(row -> row.contains("global float32 3x512") && row.endsWith(sha256OfParts(3)));
+        assertThat(rows(result, "kept ")).hasSize(3)
+                .allMatch(row -> row.contains("global float32 3x512") && row.endsWith(sha256OfParts(3)));
         assertThat(result.out()).contains("3 ranks, backend host", "everywhere: all ranks hold the same");
     }
 
