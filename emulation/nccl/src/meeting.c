@@ -51,7 +51,8 @@ static socklen_t socket_address(struct sockaddr_un *address, const char *name, i
 
 static enum nccl_result open_socket(struct meeting *meeting) {
     struct sockaddr_un address;
-    meeting->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    /* Without close-on-exec, as the real one's sockets are: whoever starts children has to see to it. */
+    meeting->socket = socket(AF_UNIX, SOCK_DGRAM, 0);
     if (meeting->socket < 0) {
         return NCCL_SYSTEM_ERROR;
     }

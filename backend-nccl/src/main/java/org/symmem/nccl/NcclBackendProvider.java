@@ -13,6 +13,7 @@ import org.symmem.Support;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.cuda.CudaBackendProvider;
 import org.symmem.cuda.CudaDevice;
+import org.symmem.linux.InheritableDescriptors;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Backend;
 import org.symmem.spi.BackendProvider;
@@ -86,8 +87,14 @@ public final class NcclBackendProvider implements BackendProvider {
                             : new byte[0])
                     .getFirst();
             NcclBackend backend = new NcclBackend(group, shared, communicator, opened);
-            agreement.check("joining NCCL's communicator",
-                    () -> communicator.join(group.worldSize(), uniqueId, group.rank(), backend.shorter(agreement.timeout())));
+            InheritableDescriptors before = InheritableDescriptors.now();
+            try {
+                agreement.check("joining NCCL's communicator",
+                        () -> communicator.join(group.worldSize(), uniqueId, group.rank(), backend.shorter(agreement.timeout())));
+            } finally {
+                // After all ranks are through: what a peer connected to is open then.
+                before.makeLaterOnesCloseOnExec();
+            }
             WindowTrial.over(backend, agreement);
             return backend;
         } catch (Throwable e) {

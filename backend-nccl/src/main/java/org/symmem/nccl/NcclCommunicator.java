@@ -25,6 +25,8 @@ import org.symmem.cuda.CudaDevice;
  */
 final class NcclCommunicator implements AutoCloseable {
     private static final Duration LOCAL_CALL = Duration.ofSeconds(30);
+    /** As a C program's main thread has, whatever -Xss says of Java's threads: NCCL keeps its plans of the topology on the stack. */
+    private static final long STACK_BYTES = 8 << 20;
 
     private final Nccl nccl;
     private final CudaDevice device;
@@ -37,7 +39,7 @@ final class NcclCommunicator implements AutoCloseable {
         this.nccl = nccl;
         this.device = device;
         this.thread = Executors.newSingleThreadExecutor(
-                Thread.ofPlatform().daemon().name("symmem-nccl-rank-" + rank).factory());
+                Thread.ofPlatform().daemon().stackSize(STACK_BYTES).name("symmem-nccl-rank-" + rank).factory());
     }
 
     Nccl nccl() {

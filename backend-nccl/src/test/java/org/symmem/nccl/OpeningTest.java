@@ -25,6 +25,13 @@ class OpeningTest {
         assertThat(said.get(1)).contains("peer has 7");
     }
 
+    /** JavaCPP counts what the whole process has resident, which with a device is much, against a multiple of the heap. */
+    @Test
+    void aSmallHeapIsEnoughWhereTheProcessHasMuchMemoryResident() throws Exception {
+        assertThat(ranks(1, List.of("-Xmx32m", "-Xss512k"), EmulatedNccl.version("2.28.9"),
+                Map.of("SYMMEM_EMULATION_NCCL_RESIDENT_MIB", "300"))).allSatisfy(said -> assertThat(said).contains("peer has 7"));
+    }
+
     @Test
     void oneDeviceForTwoIsRefusedToBoth() throws Exception {
         assertThat(ranks(EmulatedNccl.version("2.28.9"), Map.of("SYMMEM_EMULATION_DEVICES", "1")))
@@ -58,17 +65,24 @@ class OpeningTest {
     }
 
     private static List<String> ranks(String library, Map<String, String> environment) throws IOException, InterruptedException {
+        return ranks(2, List.of(), library, environment);
+    }
+
+    private static List<String> ranks(int number, List<String> flags, String library, Map<String, String> environment)
+            throws IOException, InterruptedException {
         int port;
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = free.getLocalPort();
         }
         List<Process> processes = new ArrayList<>();
-        for (int rank = 0; rank < 2; rank++) {
-            ProcessBuilder builder = new ProcessBuilder(JavaCommand.of(List.of("-Dsymmem.backend=nccl",
-                    "-Dsymmem.cuda.path=" + EmulatedNccl.driver(), "-Dsymmem.nccl.path=" + library), OpeningRank.class, List.of()));
+        for (int rank = 0; rank < number; rank++) {
+            List<String> all = new ArrayList<>(flags);
+            all.addAll(List.of("-Dsymmem.backend=nccl", "-Dsymmem.cuda.path=" + EmulatedNccl.driver(), "-Dsymmem.nccl.path=" + library));
+            ProcessBuilder builder = new ProcessBuilder(JavaCommand.of(all, OpeningRank.class, List.of()));
             builder.environment().putAll(environment);
             builder.environment()
-                    .putAll(Map.of("RANK", "" + rank, "WORLD_SIZE", "2", "LOCAL_RANK", "" + rank, "MASTER_ADDR", "127.0.0.1", "MASTER_PORT",
+                    .putAll(Map.of("RANK", "" + rank, "WORLD_SIZE", "" + number, "LOCAL_RANK", "" + rank, "MASTER_ADDR", "127.0.0.1",
+                            "MASTER_PORT",
                             "" + port));
             processes.add(builder.redirectErrorStream(true).start());
         }
