@@ -75,8 +75,10 @@ public final class Evaluator implements AutoCloseable {
     private static Communication communication(SymmetricMemory memory, Lowering lowering) {
         return switch (lowering) {
             case SYMMETRIC -> new SymmetricCommunication(memory);
-            case NATIVE -> throw new SymmetricMemoryException(ErrorCode.UNSUPPORTED,
-                    "backend " + memory.backend() + " has no collectives of its own: use the lowering to symmetric memory");
+            case NATIVE -> new NativeCommunication(memory.nativeCollectives()
+                    .orElseThrow(() -> new SymmetricMemoryException(ErrorCode.UNSUPPORTED,
+                            "backend " + memory.backend() + " has no collectives of its own: use the lowering to symmetric memory")),
+                    memory.group().rank());
         };
     }
 

@@ -60,7 +60,8 @@ public final class ProgramText {
                 block = done.outer();
             } else if (words.accept("loop")) {
                 if (loops.size() == DEEPEST_LOOP) {
-                    throw new ProgramException(number, 1 + line.indexOf("loop"), "loops stand at most " + DEEPEST_LOOP + " deep in each other");
+                    throw new ProgramException(number, 1 + line.indexOf("loop"),
+                            "loops stand at most " + DEEPEST_LOOP + " deep in each other");
                 }
                 loops.push(new OpenLoop(words.number(1, "a number of times"), number, line, block));
                 words.end();
