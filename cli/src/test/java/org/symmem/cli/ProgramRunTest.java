@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,6 +45,27 @@ class ProgramRunTest {
             }
         }
         return HexFormat.of().formatHex(InputFile.newDigest().digest(all.array()));
+    }
+
+    @Test
+    void bothLoweringsLeaveTheSame() throws Exception {
+        Symmem.Result own = Symmem.start(folder, Map.of("SYMMEM_EMULATION_DEVICES", "2"), "run", "--emulated", "--backend", "nccl",
+                "--program", EXAMPLE.toString(), "--lowering", "native").end();
+
+        assertThat(own.exitCode()).as(own.err()).isZero();
+        assertThat(own.out()).contains("lowered to the backend's own collectives", "EMULATED");
+        Symmem.Result copies = Symmem.here("run", "--program", EXAMPLE.toString(), "--backend", "host");
+        for (String output : List.of("everywhere ", "gathered ", "all ", "kept ")) {
+            assertThat(digests(own, output)).hasSize(2).isEqualTo(digests(copies, output));
+        }
+    }
+
+    private static List<String> digests(Symmem.Result result, String output) {
+        return result.out()
+                .lines()
+                .filter(line -> line.startsWith(output) && line.matches(".* [0-9a-f]{64}"))
+                .map(line -> line.substring(line.length() - 64))
+                .toList();
     }
 
     @Test
