@@ -30,7 +30,13 @@ record CudaGlobalAllocation(CudaEngine engine, CudaMemory memory) implements Glo
     /** The driver waits for the work of the whole context here, so nothing may be parked on a stream that only this thread would end. */
     @Override
     public void close() {
-        engine.quiesce();
+        try (Closers closers = new Closers()) {
+            closers.add(this::free);
+            closers.add(engine::quiesce);
+        }
+    }
+
+    private void free() {
         try (CudaDevice.Current current = engine.device().makeCurrent()) {
             CudaDriver.memFree(memory.address(), "freeing " + memory.sizeBytes() + " bytes");
         }
