@@ -66,6 +66,11 @@ public final class GlobalTensor extends ViewOwner implements AutoCloseable {
     }
 
     @Override
+    TensorView own() {
+        return view;
+    }
+
+    @Override
     boolean closed() {
         return resources.closed();
     }

@@ -342,6 +342,17 @@ public final class SymmetricMemory implements AutoCloseable {
         return agreement(operation, subject, group.timeout());
     }
 
+    /**
+     * {@return the collectives of the native library behind the backend, or empty if it has none; alike on all ranks} Local. Where
+     * there are none, copies between peers do the same work.
+     *
+     * @throws IllegalStateException if this is closed
+     */
+    public Optional<NativeCollectives> nativeCollectives() {
+        ensureOpen();
+        return Answer.of(backend.collectives(), backendName, "collectives").map(calls -> new NativeCollectives(this, calls));
+    }
+
     /** {@return the tensors that are not closed, in no order} Local. */
     public List<LiveAllocation> liveAllocations() {
         return java.util.stream.Stream

@@ -235,6 +235,11 @@ public final class SymmetricTensor extends ViewOwner implements AutoCloseable {
     }
 
     @Override
+    TensorView own() {
+        return local;
+    }
+
+    @Override
     boolean closed() {
         return resources.closed();
     }

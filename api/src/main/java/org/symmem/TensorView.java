@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Objects;
 import org.symmem.spi.Memory;
+import org.symmem.spi.StreamQueue;
 import org.symmem.spi.Transfers;
 
 /**
@@ -304,8 +305,13 @@ public final class TensorView {
         return offsetBytes;
     }
 
-    void useOn(Stream stream) {
-        owner.useOn(stream);
+    StreamQueue useOn(Stream stream) {
+        return owner.useOn(stream);
+    }
+
+    /** {@return whether this is a view of the rank's own buffer, and not of a peer's or of all} */
+    boolean isOwn() {
+        return owner.own().memory == memory;
     }
 
     void requireDense() {

@@ -15,6 +15,9 @@ abstract sealed class ViewOwner permits SymmetricTensor, GlobalTensor {
     /** {@return whether the memory is given back} */
     abstract boolean closed();
 
+    /** {@return the view of this rank's own memory} */
+    abstract TensorView own();
+
     /** {@return the streams that closing waits for; any thread may add to it} */
     abstract Set<Stream> streams();
 

@@ -2,6 +2,7 @@ package org.symmem.spi;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.symmem.Capability;
 import org.symmem.MemoryRegion;
 import org.symmem.ProcessGroup;
@@ -70,6 +71,11 @@ public interface Backend extends Transfers, AutoCloseable {
      * @return a queue on it
      */
     StreamQueue wrapStream(long handle);
+
+    /** {@return the native library's own collectives, if it has some; alike on all ranks} */
+    default Optional<CollectiveCalls> collectives() {
+        return Optional.empty();
+    }
 
     /** Ends the backend's work for the group. All its allocations and streams are closed. */
     @Override

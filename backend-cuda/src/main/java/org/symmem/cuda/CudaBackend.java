@@ -20,7 +20,7 @@ import org.symmem.spi.SignalPadLayout;
 import org.symmem.spi.StreamQueue;
 
 /** The CUDA backend at work for one group: one device a rank. */
-final class CudaBackend implements Backend {
+public final class CudaBackend implements Backend {
     private final ProcessGroup group;
     private final CudaEngine engine;
     private final HandleExchange handles;
@@ -54,6 +54,13 @@ final class CudaBackend implements Backend {
                     CudaStructures.RECOMMENDED, "asking for the granularity");
             return granularity.get(ValueLayout.JAVA_LONG, 0);
         }
+    }
+
+    /** Has the deadline kept of a wait that is on a stream of this backend. */
+    public void watch(StreamQueue stream, StreamWait wait) {
+        CudaStream parked = (CudaStream) stream;
+        parked.parked(wait);
+        engine.watch(parked);
     }
 
     ProcessGroup group() {

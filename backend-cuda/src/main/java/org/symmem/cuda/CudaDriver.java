@@ -305,6 +305,43 @@ final class CudaDriver {
         }
     }
 
+    static void eventCreate(MemorySegment event, int flags, String purpose) {
+        try {
+            checked((int) EventCreate.HANDLE.invokeExact(event, flags), "cuEventCreate", purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static void eventRecord(long event, long stream, String purpose) {
+        try {
+            checked((int) EventRecord.HANDLE.invokeExact(event, stream), "cuEventRecord", purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** {@return whether the event has come} */
+    static boolean eventQuery(long event, String purpose) {
+        try {
+            int result = (int) EventQuery.HANDLE.invokeExact(event);
+            if (result != NOT_READY) {
+                checked(result, "cuEventQuery", purpose);
+            }
+            return result == SUCCESS;
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static void eventDestroy(long event, String purpose) {
+        try {
+            checked((int) EventDestroy.HANDLE.invokeExact(event), "cuEventDestroy", purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
     static void streamBatchMemOp(long stream, int count, MemorySegment operations, int flags, String purpose) {
         try {
             checked((int) StreamBatchMemOp.HANDLE.invokeExact(stream, count, operations, flags), "cuStreamBatchMemOp", purpose);
@@ -581,6 +618,22 @@ final class CudaDriver {
 
     private static final class StreamSynchronize {
         static final MethodHandle HANDLE = function("cuStreamSynchronize", JAVA_LONG);
+    }
+
+    private static final class EventCreate {
+        static final MethodHandle HANDLE = function("cuEventCreate", ADDRESS, JAVA_INT);
+    }
+
+    private static final class EventRecord {
+        static final MethodHandle HANDLE = function("cuEventRecord", JAVA_LONG, JAVA_LONG);
+    }
+
+    private static final class EventQuery {
+        static final MethodHandle HANDLE = function("cuEventQuery", JAVA_LONG);
+    }
+
+    private static final class EventDestroy {
+        static final MethodHandle HANDLE = function("cuEventDestroy_v2", JAVA_LONG);
     }
 
     private static final class StreamQuery {

@@ -12,8 +12,8 @@ record CudaGlobalAllocation(CudaEngine engine, CudaMemory memory) implements Glo
         long address;
         try (Arena arena = Arena.ofConfined(); CudaDevice.Current current = engine.device().makeCurrent()) {
             MemorySegment result = arena.allocate(ValueLayout.JAVA_LONG);
-            CudaDriver.memAlloc(result, sizeBytes, "allocating " + sizeBytes + " bytes on " + engine.device()
-                    + ". Free some, ask for less, or use another device");
+            CudaDriver.memAlloc(result, sizeBytes, "allocating " + sizeBytes + " bytes of ordinary memory on " + engine.device() + ": "
+                    + engine.device().memory());
             address = result.get(ValueLayout.JAVA_LONG, 0);
         }
         Closers begun = new Closers();
@@ -30,7 +30,13 @@ record CudaGlobalAllocation(CudaEngine engine, CudaMemory memory) implements Glo
     /** The driver waits for the work of the whole context here, so nothing may be parked on a stream that only this thread would end. */
     @Override
     public void close() {
-        engine.quiesce();
+        try (Closers closers = new Closers()) {
+            closers.add(this::free);
+            closers.add(engine::quiesce);
+        }
+    }
+
+    private void free() {
         try (CudaDevice.Current current = engine.device().makeCurrent()) {
             CudaDriver.memFree(memory.address(), "freeing " + memory.sizeBytes() + " bytes");
         }

@@ -19,13 +19,17 @@ import org.symmem.SymmetricMemoryException;
  * @param timeoutNanos  how long it may take
  */
 record ParkedWait(CudaSignalPad pad, int channel, long[] offsets, int[] ranks, long[] expected, String what, long startNanos,
-        long timeoutNanos) {
-    boolean deadlineHasPassed() {
+        long timeoutNanos)
+        implements
+            StreamWait {
+    @Override
+    public boolean deadlineHasPassed() {
         return System.nanoTime() - startNanos >= timeoutNanos;
     }
 
     /** {@return whether all words have come to what was expected} */
-    boolean isOver() {
+    @Override
+    public boolean isOver() {
         return missing().isEmpty();
     }
 
@@ -40,7 +44,8 @@ record ParkedWait(CudaSignalPad pad, int channel, long[] offsets, int[] ranks, l
     }
 
     /** Stores what was awaited, so that the stream and its context go on. {@return the error, if the wait was not over} */
-    Optional<SymmetricMemoryException> releaseIfParked() {
+    @Override
+    public Optional<SymmetricMemoryException> releaseIfParked() {
         List<Integer> missing = missing();
         if (missing.isEmpty()) {
             return Optional.empty();

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
@@ -67,12 +68,18 @@ final class Symmem {
     }
 
     static Running start(Path folder, String... arguments) throws IOException {
+        return start(folder, Map.of(), arguments);
+    }
+
+    static Running start(Path folder, Map<String, String> variables, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-Dsymmem.home=" + System.getProperty("symmem.home"), "-cp",
                 System.getProperty("java.class.path"), Main.class.getName()));
         command.addAll(List.of(arguments));
         File out = Files.createTempFile(folder, "out", ".txt").toFile();
         File err = Files.createTempFile(folder, "err", ".txt").toFile();
-        return new Running(new ProcessBuilder(command).redirectOutput(out).redirectError(err).start(), out.toPath(), err.toPath());
+        ProcessBuilder builder = new ProcessBuilder(command).redirectOutput(out).redirectError(err);
+        builder.environment().putAll(variables);
+        return new Running(builder.start(), out.toPath(), err.toPath());
     }
 }

@@ -1,7 +1,10 @@
 package org.symmem.program;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.symmem.Capability;
 import org.symmem.DataType;
@@ -39,15 +42,14 @@ public final class Evaluator implements AutoCloseable {
     private final BufferPool pool;
     private @Nullable Throwable failure;
 
-    private Evaluator(SymmetricMemory memory, Lowering lowering, Closers opened) {
+    private Evaluator(SymmetricMemory memory, Closers opened, SymmetricTensor control, Stream stream, Communication communication) {
         this.memory = memory;
         this.opened = opened;
-        // Its signals are the programs' barriers, and its one element is the line that a run has come to.
-        this.control = opened.add(memory.allocate(Shape.of(1), DataType.INT32));
-        control.rendezvous();
-        this.stream = opened.add(memory.newStream());
+        this.control = control;
+        this.stream = stream;
         this.pool = opened.add(new BufferPool(memory));
-        this.communication = opened.add(communication(memory, lowering));
+        // Closed before the buffers that it is about.
+        this.communication = opened.add(communication);
     }
 
     /**
@@ -56,6 +58,7 @@ public final class Evaluator implements AutoCloseable {
      * @param memory   stays open as long as this
      * @param lowering what communication becomes; the same on all ranks
      * @return the evaluator; the caller closes it
+     * @throws org.symmem.RanksDisagreeException on all ranks, if their lowerings differ
      * @throws UnsupportedCapabilityException if the backend has no {@link Capability#STREAM_SIGNALS}
      * @throws SymmetricMemoryException        if the backend has no collectives of its own and they are asked for
      */
@@ -63,9 +66,16 @@ public final class Evaluator implements AutoCloseable {
         if (memory.capability(Capability.STREAM_SIGNALS) instanceof Support.No no) {
             throw new UnsupportedCapabilityException(Capability.STREAM_SIGNALS, memory.backend(), no.reason());
         }
+        Agreement agreement = memory.agreement("making an evaluator", memory.toString());
+        agreement.compare("comparing lowerings", new TreeMap<>(Map.of("lowering", lowering.toString())));
         Closers opened = new Closers();
         try {
-            return new Evaluator(memory, lowering, opened);
+            // Its signals are the programs' barriers, and its one element is the line that a run has come to.
+            List<SymmetricTensor> control = new ArrayList<>();
+            agreement.check("allocating", () -> control.add(opened.add(memory.allocate(Shape.of(1), DataType.INT32))));
+            control.getFirst().rendezvous(agreement.timeout());
+            Stream stream = opened.add(memory.newStream());
+            return new Evaluator(memory, opened, control.getFirst(), stream, communication(memory, lowering));
         } catch (Throwable e) {
             opened.closeBecauseOf(e);
             throw e;
@@ -75,8 +85,10 @@ public final class Evaluator implements AutoCloseable {
     private static Communication communication(SymmetricMemory memory, Lowering lowering) {
         return switch (lowering) {
             case SYMMETRIC -> new SymmetricCommunication(memory);
-            case NATIVE -> throw new SymmetricMemoryException(ErrorCode.UNSUPPORTED,
-                    "backend " + memory.backend() + " has no collectives of its own: use the lowering to symmetric memory");
+            case NATIVE -> new NativeCommunication(memory.nativeCollectives()
+                    .orElseThrow(() -> new SymmetricMemoryException(ErrorCode.UNSUPPORTED,
+                            "backend " + memory.backend() + " has no collectives of its own: use the lowering to symmetric memory")),
+                    memory.group().rank());
         };
     }
 

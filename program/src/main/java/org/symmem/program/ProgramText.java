@@ -11,6 +11,8 @@ import java.util.List;
  */
 public final class ProgramText {
     private static final String INDENT = "    ";
+    /** Each level is checked twice as often as the one around it. */
+    private static final int DEEPEST_LOOP = 8;
 
     private ProgramText() {}
 
@@ -57,6 +59,10 @@ public final class ProgramText {
                 done.outer().add(new Statement(new Step.Loop(done.times(), block), done.line(), done.text()));
                 block = done.outer();
             } else if (words.accept("loop")) {
+                if (loops.size() == DEEPEST_LOOP) {
+                    throw new ProgramException(number, 1 + line.indexOf("loop"),
+                            "loops stand at most " + DEEPEST_LOOP + " deep in each other");
+                }
                 loops.push(new OpenLoop(words.number(1, "a number of times"), number, line, block));
                 words.end();
                 block = new ArrayList<>();

@@ -178,6 +178,13 @@ class EvaluatorTest {
     }
 
     @Test
+    void ranksThatLowerOtherwiseAllHearOfIt() throws Exception {
+        ThreadRanks.run("host", 2, SOON, memory -> assertThatThrownBy(
+                () -> Evaluator.on(memory, Lowering.values()[memory.group().rank()])).isInstanceOf(RanksDisagreeException.class)
+                .hasMessageContaining("lowering: symmetric on rank 0, native on rank 1"));
+    }
+
+    @Test
     void withoutCollectivesOfTheBackendThatLoweringIsRefused() throws Exception {
         ThreadRanks.run("host", 2, SOON, memory -> {
             assertThatThrownBy(() -> Evaluator.on(memory, Lowering.NATIVE)).isInstanceOf(SymmetricMemoryException.class)

@@ -99,6 +99,14 @@ class ProgramTextTest {
     }
 
     @Test
+    void loopsAreNotNestedWithoutEnd() {
+        assertThat(ProgramText.parse("loop 2\n".repeat(8) + "end\n".repeat(8)).statements()).hasSize(1);
+
+        assertThatThrownBy(() -> ProgramText.parse("loop 2\n".repeat(9) + "end\n".repeat(9))).isInstanceOf(ProgramException.class)
+                .hasMessageStartingWith("line 9, column 1: loops stand at most 8 deep");
+    }
+
+    @Test
     void outputsKeepTheirMemory() {
         ProgramBuilder builder = new ProgramBuilder().addInput("x", TensorType.symmetric(DataType.FLOAT32, 4))
                 .addInput("g", TensorType.global(DataType.FLOAT32, 4))

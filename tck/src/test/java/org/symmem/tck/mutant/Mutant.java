@@ -35,6 +35,7 @@ import org.symmem.linux.LibC;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Allocation;
 import org.symmem.spi.Backend;
+import org.symmem.spi.GlobalAllocation;
 import org.symmem.spi.Memory;
 import org.symmem.spi.PeerMapping;
 import org.symmem.spi.SignalPad;
@@ -449,6 +450,24 @@ public enum Mutant {
             return all.get((all.size() - 1) % 128);
         }
     }, "tensor 0 of 256: byte 0 of rank 0's buffer"),
+
+    GIVES_ORDINARY_MEMORY_TWICE(1, "SM-ALLOC-13", new Change() {
+        private final Map<Long, GlobalAllocation> bySize = new ConcurrentHashMap<>();
+
+        @Override
+        public GlobalAllocation allocateGlobal(Backend right, long sizeBytes) {
+            GlobalAllocation first = bySize.computeIfAbsent(sizeBytes, right::allocateGlobal);
+            return new GlobalAllocation() {
+                @Override
+                public Memory memory() {
+                    return first.memory();
+                }
+
+                @Override
+                public void close() {}
+            };
+        }
+    }, "ordinary memory: byte 0 of rank 0's buffer should be"),
 
     COMPARES_NO_SIZES(2, "SM-RDV-3", new HearsOnlyItself(), "a RanksDisagreeException should be thrown, not "),
 
