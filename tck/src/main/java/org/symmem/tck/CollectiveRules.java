@@ -179,7 +179,7 @@ interface CollectiveRules extends Rules {
     }
 
     /** If this fails, check that ranks agree before a collective is made, and that nothing of the failed one stays. */
-    @Rule(value = "SM-COLL-6", ranks = 2)
+    @Rule(value = "SM-COLL-6", needs = Capability.STREAM_SIGNALS, ranks = 2)
     default void SM_COLL_6_ranksThatDisagreeOnACollectiveAllGetAnError() {
         ranks().run(rank -> {
             SymmetricTensor target = bytes(rank, 64);
@@ -236,7 +236,7 @@ interface CollectiveRules extends Rules {
     }
 
     /** If this fails, check that the refusal is the same on all ranks. */
-    @Rule(value = "SM-COLL-9", absent = Capability.MULTICAST)
+    @Rule(value = "SM-COLL-9", needs = Capability.STREAM_SIGNALS, absent = Capability.MULTICAST)
     default void SM_COLL_9_withoutMulticastACollectiveThatAsksForItIsRefused() {
         ranks().run(rank -> {
             SymmetricTensor target = bytes(rank, 64);
@@ -253,7 +253,7 @@ interface CollectiveRules extends Rules {
     }
 
     /** If this fails, a blocking copy, signal or wait returns before its time. */
-    @Rule(value = "SM-COLL-10", stochastic = true)
+    @Rule(value = "SM-COLL-10", needs = Capability.STREAM_SIGNALS, stochastic = true)
     default void SM_COLL_10_aBlockingRoundLeavesTheDataInTheTarget() {
         ranks().run(rank -> {
             SymmetricTensor target = bytes(rank, rank.worldSize(), 300);
