@@ -46,6 +46,8 @@ int cuMemFree_v2(uint64_t address);
 int cuMemGetAddressRange_v2(uint64_t *base, size_t *size, uint64_t address);
 int cuMemHostAlloc(void **address, size_t size, unsigned flags);
 int cuMemFreeHost(void *address);
+int cuMemHostRegister_v2(uint64_t address, size_t size, unsigned flags);
+int cuMemHostUnregister(uint64_t address);
 int cuPointerGetAttribute(void *out, unsigned attribute, uint64_t address);
 int cuPointerGetAttributes(unsigned count, const unsigned *attributes, void **out, uint64_t address);
 struct ipc { uint8_t bytes[64]; };

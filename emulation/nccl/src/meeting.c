@@ -18,8 +18,10 @@ struct page {
     atomic_int pids[MAX_RANKS];
     atomic_int arrived;
     atomic_int round;
-    atomic_int joined;
+    atomic_int stream_arrived;
+    atomic_int stream_round;
     char slots[MAX_RANKS][SLOT_BYTES];
+    _Alignas(4096) char staging[MAX_RANKS][STAGING_BYTES];
 };
 
 struct meeting {
@@ -51,7 +53,8 @@ static socklen_t socket_address(struct sockaddr_un *address, const char *name, i
 
 static enum nccl_result open_socket(struct meeting *meeting) {
     struct sockaddr_un address;
-    meeting->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    /* Without close-on-exec, as the real one's sockets are: whoever starts children has to see to it. */
+    meeting->socket = socket(AF_UNIX, SOCK_DGRAM, 0);
     if (meeting->socket < 0) {
         return NCCL_SYSTEM_ERROR;
     }
@@ -123,21 +126,44 @@ enum nccl_result meeting_join(struct meeting **joined, const struct unique_id *i
     return result;
 }
 
-enum nccl_result meeting_barrier(struct meeting *meeting) {
-    struct page *page = meeting->page;
-    int round = atomic_load(&page->round);
-    if (atomic_fetch_add(&page->arrived, 1) + 1 == meeting->ranks) {
-        atomic_store(&page->arrived, 0);
-        atomic_store(&page->round, round + 1);
+static enum nccl_result meet(const struct meeting *meeting, atomic_int *arrived, atomic_int *rounds) {
+    int round = atomic_load(rounds);
+    if (atomic_fetch_add(arrived, 1) + 1 == meeting->ranks) {
+        atomic_store(arrived, 0);
+        atomic_store(rounds, round + 1);
         return NCCL_OK;
     }
-    for (unsigned turn = 0; atomic_load(&page->round) == round; turn++) {
+    for (unsigned turn = 0; atomic_load(rounds) == round; turn++) {
         enum nccl_result result = pause_of(meeting, turn);
         if (result != NCCL_OK) {
             return result;
         }
     }
     return NCCL_OK;
+}
+
+enum nccl_result meeting_barrier(struct meeting *meeting) {
+    return meet(meeting, &meeting->page->arrived, &meeting->page->round);
+}
+
+enum nccl_result meeting_stream_barrier(struct meeting *meeting) {
+    return meet(meeting, &meeting->page->stream_arrived, &meeting->page->stream_round);
+}
+
+void *meeting_staging(struct meeting *meeting, int rank) {
+    return meeting->page->staging[rank];
+}
+
+bool meeting_is_aborted(const struct meeting *meeting) {
+    return atomic_load(&meeting->aborted);
+}
+
+int meeting_ranks(const struct meeting *meeting) {
+    return meeting->ranks;
+}
+
+int meeting_rank(const struct meeting *meeting) {
+    return meeting->rank;
 }
 
 enum nccl_result meeting_gather(struct meeting *meeting, const void *own, size_t size, void *all) {

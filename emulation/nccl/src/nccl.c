@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../../cuda/test/driver.h"
+#include "collectives.h"
 #include "failure.h"
 #include "meeting.h"
 
@@ -16,6 +17,7 @@ static const size_t DEFAULT_STRIDE = (size_t)64 << 30;
 
 struct comm {
     struct meeting *meeting;
+    struct collectives *collectives;
     int ranks;
     int rank;
     int device;
@@ -155,11 +157,22 @@ static int introduce(struct comm *comm) {
     return NCCL_OK;
 }
 
+/* A process that uses a real device has hundreds of MiB resident that are not the program's; here as many MiB as are asked for. */
+static void take_resident_memory(void) {
+    static char *taken;
+    size_t bytes = size_setting("SYMMEM_EMULATION_NCCL_RESIDENT_MIB", 0) << 20;
+    if (taken == NULL && bytes != 0) {
+        taken = malloc(bytes);
+        memset(taken, 1, bytes);
+    }
+}
+
 EXPORT int ncclCommInitRank(struct comm **out, int ranks, struct unique_id id, int rank) {
     int failure = failing("ncclCommInitRank");
     if (failure != 0) {
         return failure;
     }
+    take_resident_memory();
     struct comm *comm = calloc(1, sizeof *comm);
     comm->ranks = ranks;
     comm->rank = rank;
@@ -177,6 +190,7 @@ EXPORT int ncclCommInitRank(struct comm **out, int ranks, struct unique_id id, i
         free(comm);
         return result;
     }
+    comm->collectives = collectives_over(comm->meeting);
     pthread_mutex_lock(&nccl_emulation_lock);
     comm_count++;
     pthread_mutex_unlock(&nccl_emulation_lock);
@@ -201,7 +215,9 @@ static void forget(struct comm *comm) {
     if (comm->flat != 0) {
         cuMemAddressFree(comm->flat, comm->stride * (size_t)comm->ranks);
     }
-    meeting_leave(comm->meeting);
+    if (collectives_end(comm->collectives)) {
+        meeting_leave(comm->meeting);
+    }
     comm_count--;
     free(comm);
 }
@@ -451,6 +467,33 @@ EXPORT int ncclCommWindowDeregister(struct comm *comm, struct window *window) {
     window_count--;
     pthread_mutex_unlock(&nccl_emulation_lock);
     return leave(comm, NCCL_OK);
+}
+
+/* Of the types only bytes, 0 and 1, are emulated. */
+EXPORT int ncclBroadcast(const void *source, void *target, size_t count, int type, int root, struct comm *comm, uint64_t stream) {
+    enter(comm, "ncclBroadcast");
+    int failure = failing("ncclBroadcast");
+    if (failure != 0) {
+        return leave(comm, failure);
+    }
+    if (target == NULL || (source == NULL && root == comm->rank) || type < 0 || type > 1 || root < 0 || root >= comm->ranks) {
+        return leave(comm, NCCL_INVALID_ARGUMENT);
+    }
+    return leave(comm, collectives_broadcast(comm->collectives, (uint64_t)(uintptr_t)source, (uint64_t)(uintptr_t)target, count, root,
+            stream));
+}
+
+EXPORT int ncclAllGather(const void *source, void *target, size_t count, int type, struct comm *comm, uint64_t stream) {
+    enter(comm, "ncclAllGather");
+    int failure = failing("ncclAllGather");
+    if (failure != 0) {
+        return leave(comm, failure);
+    }
+    if (target == NULL || source == NULL || type < 0 || type > 1) {
+        return leave(comm, NCCL_INVALID_ARGUMENT);
+    }
+    return leave(comm,
+            collectives_gather(comm->collectives, (uint64_t)(uintptr_t)source, (uint64_t)(uintptr_t)target, count, stream));
 }
 
 #if NCCL_VERSION >= 22902

@@ -41,6 +41,8 @@ EXPORT int ncclMemAlloc(void **address, size_t size);
 EXPORT int ncclMemFree(void *address);
 EXPORT int ncclCommWindowRegister(struct comm *comm, void *address, size_t size, struct window **window, int flags);
 EXPORT int ncclCommWindowDeregister(struct comm *comm, struct window *window);
+EXPORT int ncclBroadcast(const void *source, void *target, size_t count, int type, int root, struct comm *comm, uint64_t stream);
+EXPORT int ncclAllGather(const void *source, void *target, size_t count, int type, struct comm *comm, uint64_t stream);
 #if NCCL_VERSION >= 22902
 EXPORT int ncclWinGetUserPtr(struct comm *comm, struct window *window, void **address);
 EXPORT int ncclGetPeerDevicePointer(struct window *window, size_t offset, int peer, void **address);

@@ -13,6 +13,8 @@ public enum Capability {
     CONTIGUOUS_VIEW,
     /** One store reaches all ranks: {@link SymmetricTensor#multicast()}. */
     MULTICAST,
+    /** Ordinary memory of the rank's device, beside the symmetric: {@link SymmetricMemory#allocateGlobal}. */
+    GLOBAL_MEMORY,
     /** A buffer that the user allocated beforehand can be used: {@link SymmetricMemory#wrap}. */
     WRAP,
     /** A native stream that the user has can be used: {@link SymmetricMemory#wrapStream}. */

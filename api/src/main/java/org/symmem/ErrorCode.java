@@ -39,6 +39,8 @@ public record ErrorCode(String id, String title) {
     public static final ErrorCode NATIVE_CALL = new ErrorCode("SM-E-NATIVE-1", "a native call failed");
     /** A descriptor, memory or address-space limit was reached. */
     public static final ErrorCode RESOURCE_LIMIT = new ErrorCode("SM-E-NATIVE-2", "a resource limit was reached");
+    /** A host program breaks a rule of its language. */
+    public static final ErrorCode PROGRAM = new ErrorCode("SM-E-PROGRAM-1", "a program is wrong");
     /** A buffer cannot be used as symmetric memory. */
     public static final ErrorCode BUFFER_UNSUITABLE = new ErrorCode("SM-E-MEMORY-1", "the buffer cannot be symmetric");
     /** A wait for a signal or at a barrier passed its deadline. */

@@ -1,6 +1,7 @@
 package org.symmem;
 
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
@@ -71,6 +72,35 @@ public final class Shape {
             stride *= extents[d];
         }
         return strides;
+    }
+
+    /**
+     * {@return how many elements lie from the first to the last, gaps included, when this shape is laid out with strides}
+     *
+     * @param strides in elements, one a dimension, outermost first
+     * @throws IllegalArgumentException if strides are not one a dimension or not positive, or two elements would share a place
+     */
+    public long spannedBy(long[] strides) {
+        if (strides.length != extents.length) {
+            throw new IllegalArgumentException("a stride for each dimension of " + this + " is needed, not " + Arrays.toString(strides));
+        }
+        Integer[] innermostFirst = new Integer[strides.length];
+        Arrays.setAll(innermostFirst, d -> d);
+        Arrays.sort(innermostFirst, Comparator.comparingLong(d -> strides[d]));
+        long span = 1;
+        for (int d : innermostFirst) {
+            if (extents[d] > 1 && strides[d] < span || strides[d] < 1) {
+                throw new IllegalArgumentException(
+                        "strides " + Arrays.toString(strides) + " of " + this + " are not positive, or let elements share a place");
+            }
+            try {
+                span = Math.addExact(span, Math.multiplyExact(extents[d] - 1, strides[d]));
+            } catch (ArithmeticException e) {
+                throw new IllegalArgumentException("strides " + Arrays.toString(strides) + " of " + this + " span more than a long counts",
+                        e);
+            }
+        }
+        return span;
     }
 
     /**

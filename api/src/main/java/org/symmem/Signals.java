@@ -104,6 +104,35 @@ public final class Signals {
     }
 
     /**
+     * Signals several peers as {@link #signal(int, int, Stream)} does one, in one native call where the backend can.
+     *
+     * @param peers ranks of the group, each once
+     */
+    public void signal(int[] peers, int channel, Stream stream) {
+        check(Capability.STREAM_SIGNALS, peers, channel);
+        if (peers.length == 0) {
+            return;
+        }
+        pad.signal(peers, channel, tensor.useOn(stream));
+    }
+
+    /**
+     * Makes the stream wait for the next signal of each of several peers, in one native call where the backend can.
+     *
+     * @param sources ranks of the group, each once
+     * @param channel in {@code [0, channels())}
+     * @param stream  later operations on it run after the signals
+     * @param timeout after which the stream fails; {@link Stream#synchronize} then throws
+     */
+    public void await(int[] sources, int channel, Stream stream, Duration timeout) {
+        check(Capability.STREAM_SIGNALS, sources, channel);
+        if (sources.length == 0) {
+            return;
+        }
+        pad.await(sources, channel, tensor.useOn(stream), timeout.toNanos());
+    }
+
+    /**
      * Makes the stream wait for all ranks' streams to come to the same barrier. Collective; returns at once.
      *
      * @param channel in {@code [0, channels())}
@@ -113,6 +142,12 @@ public final class Signals {
     public void barrier(int channel, Stream stream, Duration timeout) {
         check(Capability.STREAM_SIGNALS, 0, channel);
         pad.barrier(channel, tensor.useOn(stream), timeout.toNanos());
+    }
+
+    private void check(Capability capability, int[] ranks, int channel) {
+        for (int rank : ranks) {
+            check(capability, rank, channel);
+        }
     }
 
     private void check(Capability capability, int rank, int channel) {

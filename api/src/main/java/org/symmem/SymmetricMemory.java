@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.symmem.spi.Agreement;
@@ -50,6 +51,7 @@ public final class SymmetricMemory implements AutoCloseable {
     private final ProcessGroup meetingGroup;
     private final Map<Capability, Support> capabilities;
     private final Set<SymmetricTensor.Resources> tensors = ConcurrentHashMap.newKeySet();
+    private final Set<GlobalTensor.Resources> globals = ConcurrentHashMap.newKeySet();
     private final Set<Stream> streams = ConcurrentHashMap.newKeySet();
     private long allocations;
     private volatile boolean closed;
@@ -116,7 +118,7 @@ public final class SymmetricMemory implements AutoCloseable {
         Agreement choosing = new Agreement(group, "opening symmetric memory", rankOf(group), () -> "no device yet", group.timeout());
         BackendSelection.Choice choice = BackendSelection.ofInstalled().choose(choosing, options.backend());
         String name = choice.provider().name();
-        Comparison.of(choosing, "comparing options", List.of(new Comparison.Property("channels", Integer.toString(options.channels()))));
+        choosing.compare("comparing options", new TreeMap<>(Map.of("channels", Integer.toString(options.channels()))));
         Closers opened = new Closers();
         try {
             Agreement opening = new Agreement(group, "opening backend " + name, rankOf(group), () -> "backend " + name, group.timeout());
@@ -230,6 +232,45 @@ public final class SymmetricMemory implements AutoCloseable {
     }
 
     /**
+     * Allocates a tensor of zeros, without gaps, in ordinary memory of this rank's device. Local, and not part of the order of
+     * allocations.
+     *
+     * @return the tensor; the caller closes it
+     * @throws UnsupportedCapabilityException if the backend has no {@link Capability#GLOBAL_MEMORY}
+     * @throws NativeCallException            if memory does not suffice; says what was asked for
+     * @throws IllegalStateException          if this is closed
+     */
+    public GlobalTensor allocateGlobal(Shape shape, DataType dataType) {
+        return allocateGlobal(shape, shape.denseStrides(), dataType);
+    }
+
+    /**
+     * As {@link #allocateGlobal(Shape, DataType)}, with gaps or in another order of dimensions.
+     *
+     * @param strides in elements, one for each dimension, positive
+     * @throws IllegalArgumentException if strides are not so many or not positive, or two elements would share a place
+     */
+    public GlobalTensor allocateGlobal(Shape shape, long[] strides, DataType dataType) {
+        ensureOpen();
+        if (capability(Capability.GLOBAL_MEMORY) instanceof Support.No no) {
+            throw new UnsupportedCapabilityException(Capability.GLOBAL_MEMORY, backendName, no.reason());
+        }
+        String name = "GlobalTensor[rank " + group.rank() + "/" + group.worldSize() + ", " + dataType + " " + shape + ", " + backendName
+                + "]";
+        long sizeBytes = sizeBytes(Shape.of(shape.spannedBy(strides)), dataType);
+        var resources = new GlobalTensor.Resources(name, Answer.of(backend.allocateGlobal(sizeBytes), backendName, "allocateGlobal"),
+                allocationSite());
+        globals.add(resources);
+        GlobalTensor tensor = new GlobalTensor(this, resources, shape, strides.clone(), dataType);
+        LEAKS.register(tensor, () -> reportIfForgotten(resources.closed(), resources.name, resources.allocationSite));
+        return tensor;
+    }
+
+    private static @Nullable Throwable allocationSite() {
+        return Boolean.getBoolean("symmem.debug") ? new Throwable("allocated here") : null;
+    }
+
+    /**
      * Finds out why a buffer could not be wrapped. Local; never throws for a bad buffer.
      *
      * @param region   the buffer
@@ -289,9 +330,35 @@ public final class SymmetricMemory implements AutoCloseable {
         return remember(new Stream(this, backend.wrapStream(handle)));
     }
 
+    /**
+     * Begins a collective operation of a library on top of this one. Local; its steps are collective.
+     *
+     * @param operation what is done, in words that are the same on all ranks
+     * @param subject   what it is done to, in this rank's words
+     * @return by which the ranks' steps end alike, within the group's timeout
+     */
+    public Agreement agreement(String operation, String subject) {
+        ensureOpen();
+        return agreement(operation, subject, group.timeout());
+    }
+
+    /**
+     * {@return the collectives of the native library behind the backend, or empty if it has none; alike on all ranks} Local. Where
+     * there are none, copies between peers do the same work.
+     *
+     * @throws IllegalStateException if this is closed
+     */
+    public Optional<NativeCollectives> nativeCollectives() {
+        ensureOpen();
+        return Answer.of(backend.collectives(), backendName, "collectives").map(calls -> new NativeCollectives(this, calls));
+    }
+
     /** {@return the tensors that are not closed, in no order} Local. */
     public List<LiveAllocation> liveAllocations() {
-        return tensors.stream().map(tensor -> new LiveAllocation(tensor.name, Optional.ofNullable(tensor.allocationSite))).toList();
+        return java.util.stream.Stream
+                .concat(tensors.stream().map(tensor -> new LiveAllocation(tensor.name, Optional.ofNullable(tensor.allocationSite))),
+                        globals.stream().map(tensor -> new LiveAllocation(tensor.name, Optional.ofNullable(tensor.allocationSite))))
+                .toList();
     }
 
     /**
@@ -308,13 +375,21 @@ public final class SymmetricMemory implements AutoCloseable {
             closers.add(backend);
             // Where closing is collective all ranks must close in one order.
             for (SymmetricTensor.Resources tensor : tensors.stream().sorted(Comparator.comparingLong(one -> one.ordinal)).toList()) {
-                LOG.log(Level.WARNING, "closing " + tensor.name + ", which was left open" + allocatedAt(tensor.allocationSite),
-                        tensor.allocationSite);
+                reportLeftOpen(tensor.name, tensor.allocationSite);
+                closers.add(() -> tensor.close(group.timeout()));
+            }
+            for (GlobalTensor.Resources tensor : globals) {
+                reportLeftOpen(tensor.name, tensor.allocationSite);
                 closers.add(() -> tensor.close(group.timeout()));
             }
             streams.forEach(closers::add);
         }
         tensors.clear();
+        globals.clear();
+    }
+
+    private static void reportLeftOpen(String name, @Nullable Throwable site) {
+        LOG.log(Level.WARNING, "closing " + name + ", which was left open" + allocatedAt(site), site);
     }
 
     @FunctionalInterface
@@ -333,11 +408,10 @@ public final class SymmetricMemory implements AutoCloseable {
             description.agreeOn(agreement("allocation " + description.ordinal(), name, group.timeout()));
         }
         Allocation allocation = Answer.of(allocator.allocate(description.sizeBytes(), pad), backendName, "allocate");
-        Throwable site = Boolean.getBoolean("symmem.debug") ? new Throwable("allocated here") : null;
-        var resources = new SymmetricTensor.Resources(name, description.ordinal(), allocation, site);
+        var resources = new SymmetricTensor.Resources(name, description.ordinal(), allocation, allocationSite());
         tensors.add(resources);
         SymmetricTensor tensor = new SymmetricTensor(this, description, resources);
-        LEAKS.register(tensor, () -> reportIfForgotten(resources));
+        LEAKS.register(tensor, () -> reportIfForgotten(resources.closed(), resources.name, resources.allocationSite));
         return tensor;
     }
 
@@ -349,10 +423,10 @@ public final class SymmetricMemory implements AutoCloseable {
         }
     }
 
-    private static void reportIfForgotten(SymmetricTensor.Resources resources) {
-        if (!resources.closed()) {
-            LOG.log(Level.WARNING, resources.name + " was never closed and cannot be any more; its memory stays until the process ends"
-                    + allocatedAt(resources.allocationSite), resources.allocationSite);
+    private static void reportIfForgotten(boolean closed, String name, @Nullable Throwable site) {
+        if (!closed) {
+            LOG.log(Level.WARNING,
+                    name + " was never closed and cannot be any more; its memory stays until the process ends" + allocatedAt(site), site);
         }
     }
 
@@ -384,6 +458,10 @@ public final class SymmetricMemory implements AutoCloseable {
 
     void forget(SymmetricTensor.Resources tensor) {
         tensors.remove(tensor);
+    }
+
+    void forget(GlobalTensor.Resources tensor) {
+        globals.remove(tensor);
     }
 
     void forget(Stream stream) {

@@ -1,8 +1,9 @@
 package org.symmem;
 
 import java.time.Duration;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Objects;
+import java.util.SequencedMap;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -12,8 +13,6 @@ import org.symmem.spi.Closers;
 import org.symmem.spi.Memory;
 import org.symmem.spi.PeerMapping;
 import org.symmem.spi.SignalPadLayout;
-import org.symmem.spi.StreamQueue;
-import org.symmem.spi.Transfers;
 
 /**
  * A buffer of the same shape and type on every rank. After {@link #rendezvous()} every rank reaches every other's buffer.
@@ -32,8 +31,7 @@ import org.symmem.spi.Transfers;
  * <tr><td>{@link #close()}</td><td>yes</td><td>yes</td><td>local, where the backend has {@link Capability#LOCAL_CLOSE}</td></tr>
  * </table>
  */
-public final class SymmetricTensor implements AutoCloseable {
-    private final SymmetricMemory memory;
+public final class SymmetricTensor extends ViewOwner implements AutoCloseable {
     private final Resources resources;
     private final TensorDescription description;
     private final TensorView local;
@@ -74,7 +72,7 @@ public final class SymmetricTensor implements AutoCloseable {
     }
 
     SymmetricTensor(SymmetricMemory memory, TensorDescription description, Resources resources) {
-        this.memory = memory;
+        super(memory);
         this.description = description;
         this.resources = resources;
         this.local = view(resources.allocation.local());
@@ -131,6 +129,16 @@ public final class SymmetricTensor implements AutoCloseable {
         PeerMapping mapping = Answer.of(resources.allocation.rendezvous(agreement), memory.backend(), "rendezvous");
         signals = new Signals(this, Answer.of(mapping.signals(), memory.backend(), "signals"), description.channels());
         resources.mapping = mapping;
+    }
+
+    /** {@return whether {@link #close()} was not called yet} */
+    public boolean isOpen() {
+        return !resources.closed();
+    }
+
+    /** {@return the symmetric memory that it was allocated in} */
+    public SymmetricMemory memory() {
+        return memory;
     }
 
     /** {@return whether {@link #rendezvous()} is done} */
@@ -226,34 +234,19 @@ public final class SymmetricTensor implements AutoCloseable {
         return memory.group().worldSize();
     }
 
-    Transfers blocking() {
-        return memory.blocking();
+    @Override
+    TensorView own() {
+        return local;
     }
 
-    /** {@return the stream's queue; closing the tensor will wait for what is put on it} */
-    StreamQueue useOn(Stream stream) {
-        ensureOpen();
-        StreamQueue queue = stream.queue();
-        if (!resources.streams.contains(stream)) {
-            resources.streams.add(stream);
-        }
-        return queue;
+    @Override
+    boolean closed() {
+        return resources.closed();
     }
 
-    void ensureOpen() {
-        if (resources.closed()) {
-            throw new IllegalStateException("closed: " + this);
-        }
-    }
-
-    void require(Capability capability) {
-        if (memory.capability(capability) instanceof Support.No no) {
-            throw unsupported(capability, no.reason());
-        }
-    }
-
-    UnsupportedCapabilityException unsupported(Capability capability, String reason) {
-        return new UnsupportedCapabilityException(capability, memory.backend(), reason);
+    @Override
+    Set<Stream> streams() {
+        return resources.streams;
     }
 
     IndexOutOfBoundsException rankOutOfRange(int rank) {
@@ -286,13 +279,14 @@ public final class SymmetricTensor implements AutoCloseable {
         }
 
         void agreeOn(Agreement agreement) {
-            Comparison.of(agreement, "comparing descriptions", List.of(
-                    new Comparison.Property("order of allocation", "allocation " + ordinal),
-                    new Comparison.Property("shape", shape.toString()),
-                    new Comparison.Property("data type", dataType.toString()),
-                    new Comparison.Property("size in bytes", Long.toString(sizeBytes())),
-                    new Comparison.Property("channels", Integer.toString(channels)),
-                    new Comparison.Property("signal pad layout", "version " + SignalPadLayout.VERSION)));
+            SequencedMap<String, String> properties = new LinkedHashMap<>();
+            properties.put("order of allocation", "allocation " + ordinal);
+            properties.put("shape", shape.toString());
+            properties.put("data type", dataType.toString());
+            properties.put("size in bytes", Long.toString(sizeBytes()));
+            properties.put("channels", Integer.toString(channels));
+            properties.put("signal pad layout", "version " + SignalPadLayout.VERSION);
+            agreement.compare("comparing descriptions", properties);
         }
     }
 }

@@ -6,11 +6,12 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Objects;
 import org.symmem.spi.Memory;
+import org.symmem.spi.StreamQueue;
 import org.symmem.spi.Transfers;
 
 /**
- * A tensor-shaped window on symmetric memory: this rank's buffer, a peer's, or all side by side. Owns nothing: it ends with its
- * tensor, and every use after that is an {@link IllegalStateException}.
+ * A tensor-shaped window on memory: this rank's symmetric buffer, a peer's, or all side by side; or a global tensor. Owns nothing: it
+ * ends with its tensor, and every use after that is an {@link IllegalStateException}.
  *
  * <p>Immutable and free to share among threads; the memory behind it is not synchronised, which is what {@link Signals} are for.
  * All methods are local. Methods without a stream block until the data is there.
@@ -18,7 +19,7 @@ import org.symmem.spi.Transfers;
  * <p>Element {@code [i, j, …]} is at {@code address() + (i * strides[0] + j * strides[1] + …) * dataType.sizeBytes()}.
  */
 public final class TensorView {
-    private final SymmetricTensor tensor;
+    private final ViewOwner owner;
     private final Memory memory;
     private final long offsetBytes;
     private final Shape shape;
@@ -27,8 +28,8 @@ public final class TensorView {
     private final long sizeBytes;
     private final boolean dense;
 
-    TensorView(SymmetricTensor tensor, Memory memory, long offsetBytes, Shape shape, long[] strides, DataType dataType) {
-        this.tensor = tensor;
+    TensorView(ViewOwner owner, Memory memory, long offsetBytes, Shape shape, long[] strides, DataType dataType) {
+        this.owner = owner;
         this.memory = memory;
         this.offsetBytes = offsetBytes;
         this.shape = shape;
@@ -58,6 +59,29 @@ public final class TensorView {
         return sizeBytes;
     }
 
+    /**
+     * Whether any byte from this view's first element to its last is one of the other's. Two mappings of one memory count as
+     * apart, except a rank's own.
+     *
+     * @param other of any tensor
+     * @return whether they overlap, as far as this process can tell
+     */
+    public boolean overlaps(TensorView other) {
+        return memory == other.memory ? overlaps(offsetBytes, other.offsetBytes, other)
+                : memory.address() != 0 && other.memory.address() != 0
+                        && overlaps(memory.address() + offsetBytes, other.memory.address() + other.offsetBytes, other);
+    }
+
+    private boolean overlaps(long start, long otherStart, TensorView other) {
+        return start < otherStart + other.spanBytes() && otherStart < start + spanBytes();
+    }
+
+    /** {@return whether this view has the same elements at the same places as the other} */
+    public boolean isSameAs(TensorView other) {
+        return dataType == other.dataType && shape.equals(other.shape) && Arrays.equals(strides, other.strides)
+                && memory.address() + offsetBytes == other.memory.address() + other.offsetBytes && overlaps(other);
+    }
+
     /** {@return whether the elements lie without gaps, in order} */
     public boolean isDense() {
         return dense;
@@ -69,16 +93,16 @@ public final class TensorView {
      * @throws UnsupportedCapabilityException if no plain address reaches this rank's memory
      */
     public long address() {
-        tensor.ensureOpen();
+        owner.ensureOpen();
         if (memory.address() == 0) {
-            throw tensor.unsupported(Capability.PEER_ADDRESS, "the memory is not reachable by loads and stores; put and get work");
+            throw owner.unsupported(Capability.PEER_ADDRESS, "the memory is not reachable by loads and stores; put and get work");
         }
         return memory.address() + offsetBytes;
     }
 
     /** {@return whether the CPU of this process can load and store the memory, so that {@link #segment()} works} */
     public boolean isHostAccessible() {
-        tensor.ensureOpen();
+        owner.ensureOpen();
         return memory.segment().isPresent();
     }
 
@@ -89,8 +113,8 @@ public final class TensorView {
      * @throws UnsupportedCapabilityException if the CPU cannot reach the memory
      */
     public MemorySegment segment() {
-        tensor.ensureOpen();
-        tensor.require(Capability.HOST_ACCESS);
+        owner.ensureOpen();
+        owner.require(Capability.HOST_ACCESS);
         return memory.segment().orElseThrow().asSlice(offsetBytes, spanBytes());
     }
 
@@ -104,7 +128,7 @@ public final class TensorView {
             throw new IndexOutOfBoundsException("a scalar has no dimension to select from: " + this);
         }
         Objects.checkIndex(index, shape.extent(0));
-        return new TensorView(tensor, memory, offsetBytes + index * strides[0] * dataType.sizeBytes(), shape.inner(),
+        return new TensorView(owner, memory, offsetBytes + index * strides[0] * dataType.sizeBytes(), shape.inner(),
                 Arrays.copyOfRange(strides, 1, strides.length), dataType);
     }
 
@@ -121,7 +145,7 @@ public final class TensorView {
         Objects.checkFromIndexSize(from, count, shape.extent(0));
         long[] extents = shape.extents();
         extents[0] = count;
-        return new TensorView(tensor, memory, offsetBytes + from * strides[0] * dataType.sizeBytes(), Shape.of(extents), strides, dataType);
+        return new TensorView(owner, memory, offsetBytes + from * strides[0] * dataType.sizeBytes(), Shape.of(extents), strides, dataType);
     }
 
     /**
@@ -134,7 +158,7 @@ public final class TensorView {
         if (extents.elements() != shape.elements()) {
             throw new IllegalArgumentException(this + " has " + shape.elements() + " elements, " + extents + " has " + extents.elements());
         }
-        return new TensorView(tensor, memory, offsetBytes, extents, extents.denseStrides(), dataType);
+        return new TensorView(owner, memory, offsetBytes, extents, extents.denseStrides(), dataType);
     }
 
     /**
@@ -147,7 +171,7 @@ public final class TensorView {
         long at = elementOffset(index);
         MemorySegment element = reachable(at);
         if (!isHostAccessible()) {
-            tensor.blocking().copy(Memory.of(element), 0, memory, offsetBytes + at, dataType.sizeBytes());
+            owner.blocking().copy(Memory.of(element), 0, memory, offsetBytes + at, dataType.sizeBytes());
         }
         return dataType.fromBits(switch (dataType.sizeBytes()) {
             case 1 -> element.get(ValueLayout.JAVA_BYTE, 0);
@@ -174,7 +198,7 @@ public final class TensorView {
             default -> element.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, bits);
         }
         if (!isHostAccessible()) {
-            tensor.blocking().copy(memory, offsetBytes + at, Memory.of(element), 0, dataType.sizeBytes());
+            owner.blocking().copy(memory, offsetBytes + at, Memory.of(element), 0, dataType.sizeBytes());
         }
     }
 
@@ -186,16 +210,16 @@ public final class TensorView {
 
     /** Sets every element to a value, as {@link DataType#toBits} takes it. Blocks until done. */
     public void fill(double value) {
-        fill(value, tensor.blocking());
+        fill(value, owner.blocking());
     }
 
     /** Sets every element to a value, in the order of the stream. */
     public void fill(double value, Stream stream) {
-        fill(value, tensor.useOn(stream));
+        fill(value, owner.useOn(stream));
     }
 
     private void fill(double value, Transfers transfers) {
-        tensor.ensureOpen();
+        owner.ensureOpen();
         long bits = dataType.toBits(value);
         denseRuns((at, unused, runBytes) -> transfers.fill(memory, at, runBytes / dataType.sizeBytes(), bits, dataType.sizeBytes()));
     }
@@ -207,18 +231,18 @@ public final class TensorView {
      * @throws IllegalArgumentException if shape or type differ
      */
     public void copyFrom(TensorView source) {
-        copyFrom(source, tensor.blocking());
+        copyFrom(source, owner.blocking());
     }
 
     /** Copies all elements of another view, in the order of the stream. See {@link #copyFrom(TensorView)}. */
     public void copyFrom(TensorView source, Stream stream) {
-        source.tensor.useOn(stream);
-        copyFrom(source, tensor.useOn(stream));
+        source.owner.useOn(stream);
+        copyFrom(source, owner.useOn(stream));
     }
 
     private void copyFrom(TensorView source, Transfers transfers) {
-        tensor.ensureOpen();
-        source.tensor.ensureOpen();
+        owner.ensureOpen();
+        source.owner.ensureOpen();
         if (source.dataType != dataType || !source.shape.equals(shape)) {
             throw new IllegalArgumentException("cannot copy " + source + " to " + this + ": shape and data type must be equal");
         }
@@ -236,16 +260,16 @@ public final class TensorView {
      * @throws IllegalArgumentException if it has another length
      */
     public void copyFrom(MemorySegment source) {
-        copyFrom(source, tensor.blocking());
+        copyFrom(source, owner.blocking());
     }
 
     /** Copies from a segment, which must stay as it is until the stream is done. See {@link #copyFrom(MemorySegment)}. */
     public void copyFrom(MemorySegment source, Stream stream) {
-        copyFrom(source, tensor.useOn(stream));
+        copyFrom(source, owner.useOn(stream));
     }
 
     private void copyFrom(MemorySegment source, Transfers transfers) {
-        tensor.ensureOpen();
+        owner.ensureOpen();
         requireLength(source);
         Memory plain = Memory.of(source);
         denseRuns((at, plainAt, runBytes) -> transfers.copy(memory, at, plain, plainAt, runBytes));
@@ -258,16 +282,16 @@ public final class TensorView {
      * @throws IllegalArgumentException if it has another length
      */
     public void copyTo(MemorySegment target) {
-        copyTo(target, tensor.blocking());
+        copyTo(target, owner.blocking());
     }
 
     /** Copies to a segment, which must not be used until the stream is done. See {@link #copyTo(MemorySegment)}. */
     public void copyTo(MemorySegment target, Stream stream) {
-        copyTo(target, tensor.useOn(stream));
+        copyTo(target, owner.useOn(stream));
     }
 
     private void copyTo(MemorySegment target, Transfers transfers) {
-        tensor.ensureOpen();
+        owner.ensureOpen();
         requireLength(target);
         Memory plain = Memory.of(target);
         denseRuns((at, plainAt, runBytes) -> transfers.copy(plain, plainAt, memory, at, runBytes));
@@ -281,8 +305,13 @@ public final class TensorView {
         return offsetBytes;
     }
 
-    void useOn(Stream stream) {
-        tensor.useOn(stream);
+    StreamQueue useOn(Stream stream) {
+        return owner.useOn(stream);
+    }
+
+    /** {@return whether this is a view of the rank's own buffer, and not of a peer's or of all} */
+    boolean isOwn() {
+        return owner.own().memory == memory;
     }
 
     void requireDense() {
@@ -326,7 +355,7 @@ public final class TensorView {
             run.at(offsetBytes, 0, sizeBytes);
             return;
         }
-        runs(this, new TensorView(tensor, memory, 0, shape, shape.denseStrides(), dataType), run);
+        runs(this, new TensorView(owner, memory, 0, shape, shape.denseStrides(), dataType), run);
     }
 
     /** Walks two views of one shape in the largest pieces that are dense in both. */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SequencedMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.symmem.CollectiveFailedException;
@@ -126,6 +127,17 @@ public final class Agreement {
             part.run();
             return new byte[0];
         });
+    }
+
+    /**
+     * Makes sure that properties are equal on all ranks. Collective.
+     *
+     * @param step       what is compared, as a phrase
+     * @param properties this rank's values by name, the same names in the same order on all ranks
+     * @throws org.symmem.RanksDisagreeException on all ranks, naming each property that differs and who has which value
+     */
+    public void compare(String step, SequencedMap<String, String> properties) {
+        Comparison.of(this, step, properties);
     }
 
     private byte[] failureMessage(String step, Throwable error) {

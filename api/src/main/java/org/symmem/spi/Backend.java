@@ -2,6 +2,7 @@ package org.symmem.spi;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.symmem.Capability;
 import org.symmem.MemoryRegion;
 import org.symmem.ProcessGroup;
@@ -39,6 +40,16 @@ public interface Backend extends Transfers, AutoCloseable {
     Allocation allocate(long sizeBytes, SignalPadLayout pad);
 
     /**
+     * Allocates ordinary memory of this rank's device, of zeros. Local. Asked only where the backend has {@code GLOBAL_MEMORY}.
+     *
+     * @param sizeBytes the size; positive
+     * @return the allocation
+     */
+    default GlobalAllocation allocateGlobal(long sizeBytes) {
+        throw new UnsupportedOperationException("this backend has no GLOBAL_MEMORY");
+    }
+
+    /**
      * Finds every reason why a buffer cannot be wrapped. Asked only where the backend has {@code WRAP}.
      *
      * @return the reasons, each a full phrase; empty if it can be used
@@ -60,6 +71,11 @@ public interface Backend extends Transfers, AutoCloseable {
      * @return a queue on it
      */
     StreamQueue wrapStream(long handle);
+
+    /** {@return the native library's own collectives, if it has some; alike on all ranks} */
+    default Optional<CollectiveCalls> collectives() {
+        return Optional.empty();
+    }
 
     /** Ends the backend's work for the group. All its allocations and streams are closed. */
     @Override

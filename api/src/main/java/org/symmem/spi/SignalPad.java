@@ -33,6 +33,20 @@ public interface SignalPad {
     /** Makes a stream wait for the next signal of a peer; a wait past its timeout fails the stream. */
     void await(int source, int channel, StreamQueue stream, long timeoutNanos);
 
+    /** Signals several peers in the order of a stream, at once where the backend can. */
+    default void signal(int[] peers, int channel, StreamQueue stream) {
+        for (int peer : peers) {
+            signal(peer, channel, stream);
+        }
+    }
+
+    /** Makes a stream wait for the next signal of several peers, at once where the backend can. */
+    default void await(int[] sources, int channel, StreamQueue stream, long timeoutNanos) {
+        for (int source : sources) {
+            await(source, channel, stream, timeoutNanos);
+        }
+    }
+
     /** Makes a stream wait for all ranks; a wait past its timeout fails the stream. */
     void barrier(int channel, StreamQueue stream, long timeoutNanos);
 }

@@ -14,12 +14,13 @@ import org.symmem.spi.Agreement;
 import org.symmem.spi.Allocation;
 import org.symmem.spi.Backend;
 import org.symmem.spi.Closers;
+import org.symmem.spi.GlobalAllocation;
 import org.symmem.spi.Memory;
 import org.symmem.spi.SignalPadLayout;
 import org.symmem.spi.StreamQueue;
 
 /** The CUDA backend at work for one group: one device a rank. */
-final class CudaBackend implements Backend {
+public final class CudaBackend implements Backend {
     private final ProcessGroup group;
     private final CudaEngine engine;
     private final HandleExchange handles;
@@ -53,6 +54,13 @@ final class CudaBackend implements Backend {
                     CudaStructures.RECOMMENDED, "asking for the granularity");
             return granularity.get(ValueLayout.JAVA_LONG, 0);
         }
+    }
+
+    /** Has the deadline kept of a wait that is on a stream of this backend. */
+    public void watch(StreamQueue stream, StreamWait wait) {
+        CudaStream parked = (CudaStream) stream;
+        parked.parked(wait);
+        engine.watch(parked);
     }
 
     ProcessGroup group() {
@@ -95,6 +103,7 @@ final class CudaBackend implements Backend {
         all.put(Capability.PEER_ADDRESS, new Support.Yes("virtual memory management, " + handles.describe()));
         all.put(Capability.CONTIGUOUS_VIEW, new Support.Yes("all ranks' memory side by side in one reservation"));
         all.put(Capability.MULTICAST, multicast);
+        all.put(Capability.GLOBAL_MEMORY, new Support.Yes("memory of cuMemAlloc"));
         all.put(Capability.WRAP, new Support.Yes("memory of cuMemCreate that can be exported: " + handles.describe()));
         all.put(Capability.EXTERNAL_STREAM, new Support.Yes("any CUstream of the device"));
         all.put(Capability.LOCAL_ALLOCATION, new Support.Yes(""));
@@ -122,6 +131,11 @@ final class CudaBackend implements Backend {
     @Override
     public Allocation allocate(long sizeBytes, SignalPadLayout pad) {
         return CudaAllocation.allocate(this, sizeBytes, pad);
+    }
+
+    @Override
+    public GlobalAllocation allocateGlobal(long sizeBytes) {
+        return engine.allocateGlobal(sizeBytes);
     }
 
     @Override

@@ -7,7 +7,6 @@ import org.symmem.ProcessGroup;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.linux.LibC;
 import org.symmem.spi.Agreement;
-import org.symmem.spi.Backend;
 import org.symmem.spi.BackendProvider;
 import org.symmem.spi.Closers;
 
@@ -59,7 +58,7 @@ public final class CudaBackendProvider implements BackendProvider {
     }
 
     @Override
-    public Backend open(ProcessGroup group, Agreement agreement) {
+    public CudaBackend open(ProcessGroup group, Agreement agreement) {
         Closers opened = new Closers();
         try {
             CudaEngine[] engine = new CudaEngine[1];

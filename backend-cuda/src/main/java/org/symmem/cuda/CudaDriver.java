@@ -127,6 +127,22 @@ final class CudaDriver {
         }
     }
 
+    static void memAlloc(MemorySegment address, long sizeBytes, String purpose) {
+        try {
+            checked((int) MemAlloc.HANDLE.invokeExact(address, sizeBytes), "cuMemAlloc", purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static void memFree(long address, String purpose) {
+        try {
+            checked((int) MemFree.HANDLE.invokeExact(address), "cuMemFree", purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
     static void memGetAllocationGranularity(MemorySegment granularity, MemorySegment properties, int option, String purpose) {
         try {
             checked((int) MemGetAllocationGranularity.HANDLE.invokeExact(granularity, properties, option), "cuMemGetAllocationGranularity",
@@ -284,6 +300,43 @@ final class CudaDriver {
                 checked(result, "cuStreamQuery", purpose);
             }
             return result == SUCCESS;
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static void eventCreate(MemorySegment event, int flags, String purpose) {
+        try {
+            checked((int) EventCreate.HANDLE.invokeExact(event, flags), "cuEventCreate", purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static void eventRecord(long event, long stream, String purpose) {
+        try {
+            checked((int) EventRecord.HANDLE.invokeExact(event, stream), "cuEventRecord", purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** {@return whether the event has come} */
+    static boolean eventQuery(long event, String purpose) {
+        try {
+            int result = (int) EventQuery.HANDLE.invokeExact(event);
+            if (result != NOT_READY) {
+                checked(result, "cuEventQuery", purpose);
+            }
+            return result == SUCCESS;
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static void eventDestroy(long event, String purpose) {
+        try {
+            checked((int) EventDestroy.HANDLE.invokeExact(event), "cuEventDestroy", purpose);
         } catch (Throwable e) {
             throw rethrown(e);
         }
@@ -487,6 +540,14 @@ final class CudaDriver {
         static final MethodHandle HANDLE = function("cuMemGetInfo_v2", ADDRESS, ADDRESS);
     }
 
+    private static final class MemAlloc {
+        static final MethodHandle HANDLE = function("cuMemAlloc_v2", ADDRESS, JAVA_LONG);
+    }
+
+    private static final class MemFree {
+        static final MethodHandle HANDLE = function("cuMemFree_v2", JAVA_LONG);
+    }
+
     private static final class MemGetAllocationGranularity {
         static final MethodHandle HANDLE = function("cuMemGetAllocationGranularity", ADDRESS, ADDRESS, JAVA_INT);
     }
@@ -557,6 +618,22 @@ final class CudaDriver {
 
     private static final class StreamSynchronize {
         static final MethodHandle HANDLE = function("cuStreamSynchronize", JAVA_LONG);
+    }
+
+    private static final class EventCreate {
+        static final MethodHandle HANDLE = function("cuEventCreate", ADDRESS, JAVA_INT);
+    }
+
+    private static final class EventRecord {
+        static final MethodHandle HANDLE = function("cuEventRecord", JAVA_LONG, JAVA_LONG);
+    }
+
+    private static final class EventQuery {
+        static final MethodHandle HANDLE = function("cuEventQuery", JAVA_LONG);
+    }
+
+    private static final class EventDestroy {
+        static final MethodHandle HANDLE = function("cuEventDestroy_v2", JAVA_LONG);
     }
 
     private static final class StreamQuery {

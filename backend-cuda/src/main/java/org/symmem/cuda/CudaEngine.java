@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import org.symmem.NativeCallException;
 import org.symmem.spi.Closers;
+import org.symmem.spi.GlobalAllocation;
 import org.symmem.spi.Memory;
 
 /**
@@ -119,6 +120,11 @@ public final class CudaEngine implements AutoCloseable {
         synchronized (blocking) {
             blocking.finish();
         }
+    }
+
+    /** {@return ordinary memory of the device, of zeros} */
+    public GlobalAllocation allocateGlobal(long sizeBytes) {
+        return CudaGlobalAllocation.allocate(this, sizeBytes);
     }
 
     /** {@return a new stream of the device, which waits for no other} */

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.symmem.ErrorCode;
 import org.symmem.RankLostException;
 import org.symmem.SymmetricMemoryException;
@@ -76,11 +77,11 @@ public final class CudaSignalPad implements SignalPad {
     }
 
     /** Stores what a parked wait awaits, from another stream. */
-    synchronized void release(int channel, long[] offsets, long expected) {
+    synchronized void release(int channel, long[] offsets, long[] expected) {
         broken.set(channel);
         MemorySegment batch = Arena.ofAuto().allocate(CudaStructures.OPERATION_BYTES * offsets.length, 8);
         for (int i = 0; i < offsets.length; i++) {
-            CudaStructures.write(batch, i, pads[rank] + offsets[i], expected);
+            CudaStructures.write(batch, i, pads[rank] + offsets[i], expected[i]);
         }
         engine.service().batch(batch, offsets.length, "releasing a wait that timed out");
     }
@@ -161,22 +162,40 @@ public final class CudaSignalPad implements SignalPad {
 
     @Override
     public void signal(int peer, int channel, StreamQueue stream) {
+        signal(new int[]{peer}, channel, stream);
+    }
+
+    @Override
+    public void signal(int[] peers, int channel, StreamQueue stream) {
         requireWhole(channel);
         MemorySegment batch = operations.get();
-        long count = ++sent[channel * layout.worldSize() + peer];
-        CudaStructures.write(batch, 0, pads[peer] + layout.signalsOffset(channel, rank), count);
-        ((CudaStream) stream).batch(batch, 1, "signalling rank " + peer);
+        for (int i = 0; i < peers.length; i++) {
+            long count = ++sent[channel * layout.worldSize() + peers[i]];
+            CudaStructures.write(batch, i, pads[peers[i]] + layout.signalsOffset(channel, rank), count);
+        }
+        ((CudaStream) stream).batch(batch, peers.length, "signalling peers");
     }
 
     @Override
     public void await(int source, int channel, StreamQueue stream, long timeoutNanos) {
+        await(new int[]{source}, channel, stream, timeoutNanos);
+    }
+
+    @Override
+    public void await(int[] sources, int channel, StreamQueue stream, long timeoutNanos) {
         requireWhole(channel);
-        long expected = ++received[channel * layout.worldSize() + source];
-        long offset = layout.signalsOffset(channel, source);
+        long[] expected = new long[sources.length];
+        long[] offsets = new long[sources.length];
         MemorySegment batch = operations.get();
-        CudaStructures.waitFor(batch, 0, pads[rank] + offset, expected, flush);
-        park((CudaStream) stream, batch, 1, new ParkedWait(this, channel, new long[]{offset}, new int[]{source}, expected,
-                "no signal from rank " + source + " on channel " + channel, System.nanoTime(), timeoutNanos));
+        for (int i = 0; i < sources.length; i++) {
+            expected[i] = ++received[channel * layout.worldSize() + sources[i]];
+            offsets[i] = layout.signalsOffset(channel, sources[i]);
+            CudaStructures.waitFor(batch, i, pads[rank] + offsets[i], expected[i], flush);
+        }
+        park((CudaStream) stream, batch, sources.length, new ParkedWait(this, channel, offsets, sources.clone(), expected,
+                "no signal from " + (sources.length == 1 ? "rank " + sources[0] : "ranks " + Arrays.toString(sources)) + " on channel "
+                        + channel,
+                System.nanoTime(), timeoutNanos));
     }
 
     @Override
@@ -194,8 +213,9 @@ public final class CudaSignalPad implements SignalPad {
         for (int i = 0; i < others.length; i++) {
             CudaStructures.waitFor(batch, count++, pads[rank] + offsets[i], number, flush);
         }
-        park((CudaStream) stream, batch, count, new ParkedWait(this, channel, offsets, others, number,
-                "ranks did not come to the barrier on channel " + channel, System.nanoTime(), timeoutNanos));
+        park((CudaStream) stream, batch, count,
+                new ParkedWait(this, channel, offsets, others, LongStream.generate(() -> number).limit(others.length).toArray(),
+                        "ranks did not come to the barrier on channel " + channel, System.nanoTime(), timeoutNanos));
     }
 
     private void park(CudaStream stream, MemorySegment batch, int count, ParkedWait wait) {

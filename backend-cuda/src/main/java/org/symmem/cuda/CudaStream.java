@@ -26,7 +26,7 @@ public final class CudaStream implements StreamQueue {
     private final CudaDevice device;
     private final long handle;
     private final boolean owned;
-    private final Deque<ParkedWait> waits = new ArrayDeque<>();
+    private final Deque<StreamWait> waits = new ArrayDeque<>();
     private @Nullable SymmetricMemoryException failure;
     private boolean closed;
 
@@ -109,7 +109,7 @@ public final class CudaStream implements StreamQueue {
     }
 
     /** Remembers a wait that is on the stream, so that its deadline can be kept. */
-    synchronized void parked(ParkedWait wait) {
+    synchronized void parked(StreamWait wait) {
         if (waits.size() >= MANY_WAITS) {
             forgetOldWaits();
         }
@@ -118,10 +118,22 @@ public final class CudaStream implements StreamQueue {
 
     private void forgetOldWaits() {
         if (idle()) {
-            waits.clear();
+            forgetWaits();
         }
         while (!waits.isEmpty() && waits.peekFirst().isOver()) {
-            waits.removeFirst();
+            failedBy(waits.removeFirst().end());
+        }
+    }
+
+    private void forgetWaits() {
+        while (!waits.isEmpty()) {
+            failedBy(waits.removeFirst().end());
+        }
+    }
+
+    private void failedBy(Optional<SymmetricMemoryException> error) {
+        if (failure == null && error.isPresent()) {
+            failure = error.get();
         }
     }
 
@@ -137,11 +149,9 @@ public final class CudaStream implements StreamQueue {
             return;
         }
         while (!waits.isEmpty() && waits.peekFirst().deadlineHasPassed()) {
-            ParkedWait wait = waits.removeFirst();
-            Optional<SymmetricMemoryException> late = wait.releaseIfParked();
-            if (failure == null && late.isPresent()) {
-                failure = late.get();
-            }
+            StreamWait wait = waits.removeFirst();
+            failedBy(wait.releaseIfParked());
+            failedBy(wait.end());
         }
     }
 
@@ -156,7 +166,7 @@ public final class CudaStream implements StreamQueue {
                     finish();
                 }
                 if (idle()) {
-                    waits.clear();
+                    forgetWaits();
                     if (failure != null) {
                         throw new SymmetricMemoryException(ErrorCode.STREAM_FAILED,
                                 "a stream of " + device + " failed: " + failure.getMessage() + ". Close the stream and make a new one",
@@ -188,6 +198,7 @@ public final class CudaStream implements StreamQueue {
     public synchronized void close() {
         if (!closed) {
             closed = true;
+            forgetWaits();
             if (owned) {
                 try (CudaDevice.Current current = device.makeCurrent()) {
                     CudaDriver.streamDestroy(handle, "closing a stream");

@@ -13,26 +13,30 @@ import org.symmem.SymmetricMemoryException;
  * @param channel       the channel, which is broken when the wait is released
  * @param offsets       where the words are in the pad, in bytes
  * @param ranks         who should store them
- * @param expected      what they should at least be
+ * @param expected      what each should at least be
  * @param what          it in words
  * @param startNanos    when it began
  * @param timeoutNanos  how long it may take
  */
-record ParkedWait(CudaSignalPad pad, int channel, long[] offsets, int[] ranks, long expected, String what, long startNanos,
-        long timeoutNanos) {
-    boolean deadlineHasPassed() {
+record ParkedWait(CudaSignalPad pad, int channel, long[] offsets, int[] ranks, long[] expected, String what, long startNanos,
+        long timeoutNanos)
+        implements
+            StreamWait {
+    @Override
+    public boolean deadlineHasPassed() {
         return System.nanoTime() - startNanos >= timeoutNanos;
     }
 
     /** {@return whether all words have come to what was expected} */
-    boolean isOver() {
+    @Override
+    public boolean isOver() {
         return missing().isEmpty();
     }
 
     private List<Integer> missing() {
         List<Integer> missing = new java.util.ArrayList<>();
         for (int i = 0; i < offsets.length; i++) {
-            if (pad.ownWord(offsets[i]) < expected) {
+            if (pad.ownWord(offsets[i]) < expected[i]) {
                 missing.add(ranks[i]);
             }
         }
@@ -40,7 +44,8 @@ record ParkedWait(CudaSignalPad pad, int channel, long[] offsets, int[] ranks, l
     }
 
     /** Stores what was awaited, so that the stream and its context go on. {@return the error, if the wait was not over} */
-    Optional<SymmetricMemoryException> releaseIfParked() {
+    @Override
+    public Optional<SymmetricMemoryException> releaseIfParked() {
         List<Integer> missing = missing();
         if (missing.isEmpty()) {
             return Optional.empty();

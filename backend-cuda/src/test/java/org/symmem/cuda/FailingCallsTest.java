@@ -37,7 +37,7 @@ class FailingCallsTest {
     private static final Duration DEADLINE = Duration.ofSeconds(5);
     /** What they should have let go stays alive when they fail; that they are reported and the rest is let go is another test. */
     private static final Set<String> LETTING_GO = Set.of("cuMemUnmap", "cuMemRelease", "cuMemAddressFree", "cuStreamDestroy",
-            "cuDevicePrimaryCtxRelease", "cuMulticastUnbind", "cuCtxPopCurrent");
+            "cuMemFree", "cuDevicePrimaryCtxRelease", "cuMulticastUnbind", "cuCtxPopCurrent");
     /** Nothing is asked of the driver but a word for an error. */
     private static final Set<String> HARMLESS = Set.of("cuErrorName");
 
@@ -145,6 +145,7 @@ class FailingCallsTest {
             SymmetricTensor[] tensor = new SymmetricTensor[1];
             // Whole granules, so that the pad is a slot of the pool.
             agreement.check("allocating", () -> tensor[0] = opened.add(memory.allocate(Shape.of(4 << 20), DataType.UINT8)));
+            agreement.check("allocating ordinary memory", () -> opened.add(memory.allocateGlobal(Shape.of(4096), DataType.UINT8)));
             tensor[0].rendezvous();
             agreement.check("communicating", () -> communicate(rank, memory, tensor[0]));
             failure = "";

@@ -12,6 +12,7 @@ import org.symmem.linux.LibC;
 import org.symmem.rendezvous.DescriptorExchange;
 import org.symmem.spi.Allocation;
 import org.symmem.spi.Backend;
+import org.symmem.spi.GlobalAllocation;
 import org.symmem.spi.Memory;
 import org.symmem.spi.SignalPadLayout;
 import org.symmem.spi.StreamQueue;
@@ -48,6 +49,7 @@ final class HostBackend implements Backend {
         all.put(Capability.PEER_ADDRESS, new Support.Yes("shared mappings of sealed memfds, descriptors by " + exchange.describe()));
         all.put(Capability.CONTIGUOUS_VIEW, new Support.Yes("all ranks' memfds side by side in one reservation"));
         all.put(Capability.MULTICAST, HostMapping.NO_MULTICAST);
+        all.put(Capability.GLOBAL_MEMORY, new Support.Yes("memory of the process"));
         all.put(Capability.WRAP, new Support.Yes("shared mappings of memfds that are sealed against shrinking"));
         all.put(Capability.EXTERNAL_STREAM, new Support.No("a stream on the host has no native handle"));
         all.put(Capability.LOCAL_ALLOCATION, new Support.Yes(""));
@@ -74,6 +76,11 @@ final class HostBackend implements Backend {
     @Override
     public Allocation allocate(long sizeBytes, SignalPadLayout pad) {
         return HostAllocation.allocate(this, sizeBytes, pad);
+    }
+
+    @Override
+    public GlobalAllocation allocateGlobal(long sizeBytes) {
+        return HostGlobalAllocation.allocate(sizeBytes);
     }
 
     @Override

@@ -15,12 +15,20 @@ import org.bytedeco.javacpp.Pointer;
 final class Binding {
     private static final String NCCL = "org.bytedeco.cuda.global.nccl";
     private static final String UNIQUE_ID = "org.bytedeco.cuda.nccl.ncclUniqueId";
+    /**
+     * JavaCPP refuses to allocate where the whole process has more resident than a few times the Java heap's limit. A process with a
+     * CUDA context has hundreds of MiB that are none of JavaCPP's, and what is allocated here are a few small structures.
+     */
+    private static final String RESIDENT_LIMIT = "org.bytedeco.javacpp.maxPhysicalBytes";
     private static final String SWITCH = "org.bytedeco.javacpp.loadlibraries";
 
     private Binding() {}
 
     /** NCCL itself is loaded already; its soname satisfies what the JNI library needs. */
     static void load() {
+        if (System.getProperty(RESIDENT_LIMIT) == null) {
+            System.setProperty(RESIDENT_LIMIT, "0");
+        }
         try {
             // JavaCPP's own library, as ever.
             Class.forName(Pointer.class.getName());

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
+import org.bytedeco.cuda.cudart.CUstream_st;
 import org.bytedeco.cuda.global.nccl;
 import org.bytedeco.cuda.nccl.ncclComm;
 import org.bytedeco.cuda.nccl.ncclUniqueId;
@@ -93,6 +94,19 @@ final class Nccl {
 
     void commWindowDeregister(ncclComm comm, ncclWindow_vidmem window, String purpose) {
         checked(nccl.ncclCommWindowDeregister(comm, window), "ncclCommWindowDeregister", comm, purpose);
+    }
+
+    /** Copies the root's bytes to all ranks, in the order of a stream. Collective. */
+    void broadcast(ncclComm comm, long address, long sizeBytes, int root, long stream, String purpose) {
+        Pointer buffer = at(address);
+        checked(nccl.ncclBroadcast(buffer, buffer, sizeBytes, nccl.ncclUint8, root, comm, new CUstream_st(at(stream))), "ncclBroadcast",
+                comm, purpose);
+    }
+
+    /** Copies all ranks' bytes to all ranks, in the order of a stream. Collective. */
+    void allGather(ncclComm comm, long source, long target, long sizeBytes, long stream, String purpose) {
+        checked(nccl.ncclAllGather(at(source), at(target), sizeBytes, nccl.ncclUint8, comm, new CUstream_st(at(stream))),
+                "ncclAllGather", comm, purpose);
     }
 
     /** {@return whether the library has the host getter of peer pointers} */

@@ -4,6 +4,7 @@ import org.bytedeco.cuda.nccl.ncclWindow_vidmem;
 import org.symmem.MemoryRegion;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.cuda.CudaMemory;
+import org.symmem.linux.InheritableDescriptors;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Allocation;
 import org.symmem.spi.Closers;
@@ -64,7 +65,12 @@ final class NcclAllocation implements Allocation {
         try {
             PeerMapping mapping = opened.add(shared.rendezvous(agreement));
             ncclWindow_vidmem[] window = new ncclWindow_vidmem[1];
-            agreement.check("registering a window of " + sizeBytes + " bytes", () -> window[0] = register(agreement, opened));
+            InheritableDescriptors before = InheritableDescriptors.now();
+            try {
+                agreement.check("registering a window of " + sizeBytes + " bytes", () -> window[0] = register(agreement, opened));
+            } finally {
+                before.makeLaterOnesCloseOnExec();
+            }
             Memory[] peers = new Memory[backend.group().worldSize()];
             agreement.check("asking NCCL for the peers' addresses", () -> {
                 for (int peer = 0; peer < peers.length; peer++) {

@@ -4,14 +4,18 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.bytedeco.cuda.nccl.ncclWindow_vidmem;
 import org.symmem.Capability;
 import org.symmem.MemoryRegion;
 import org.symmem.ProcessGroup;
 import org.symmem.Support;
+import org.symmem.cuda.CudaBackend;
 import org.symmem.spi.Allocation;
 import org.symmem.spi.Backend;
 import org.symmem.spi.Closers;
+import org.symmem.spi.CollectiveCalls;
+import org.symmem.spi.GlobalAllocation;
 import org.symmem.spi.Memory;
 import org.symmem.spi.SignalPadLayout;
 import org.symmem.spi.StreamQueue;
@@ -19,15 +23,17 @@ import org.symmem.spi.StreamQueue;
 /** The NCCL backend at work for one group. Streams, copies and signals are those of the CUDA backend, over the same devices. */
 final class NcclBackend implements Backend {
     private final ProcessGroup group;
-    private final Backend cuda;
+    private final CudaBackend cuda;
     private final NcclCommunicator communicator;
+    private final NcclCollectives collectives;
     private final Closers closers;
 
     /** @param closers end the communicator and the CUDA backend */
-    NcclBackend(ProcessGroup group, Backend cuda, NcclCommunicator communicator, Closers closers) {
+    NcclBackend(ProcessGroup group, CudaBackend cuda, NcclCommunicator communicator, NcclCollectives collectives, Closers closers) {
         this.group = group;
         this.cuda = cuda;
         this.communicator = communicator;
+        this.collectives = collectives;
         this.closers = closers;
     }
 
@@ -50,9 +56,9 @@ final class NcclBackend implements Backend {
 
     /** Frees memory of {@code ncclMemAlloc}; it belongs to no communicator, so also when that is broken. */
     void free(long address, long sizeBytes) {
-        if (communicator.isUsable()) {
+        if (communicator.isFree()) {
             String purpose = "freeing " + sizeBytes + " bytes";
-            communicator.alone(purpose, () -> {
+            communicator.afterwards(purpose, () -> {
                 communicator.nccl().memFree(address, purpose);
                 return address;
             });
@@ -126,6 +132,11 @@ final class NcclBackend implements Backend {
     }
 
     @Override
+    public GlobalAllocation allocateGlobal(long sizeBytes) {
+        return cuda.allocateGlobal(sizeBytes);
+    }
+
+    @Override
     public List<String> validate(MemoryRegion region, long sizeBytes) {
         return cuda.validate(region, sizeBytes);
     }
@@ -154,6 +165,11 @@ final class NcclBackend implements Backend {
     @Override
     public void fill(Memory target, long offsetBytes, long elements, long elementBits, int elementSize) {
         cuda.fill(target, offsetBytes, elements, elementBits, elementSize);
+    }
+
+    @Override
+    public Optional<CollectiveCalls> collectives() {
+        return Optional.of(collectives);
     }
 
     @Override

@@ -11,8 +11,10 @@ import org.symmem.ProcessGroup;
 import org.symmem.RanksDisagreeException;
 import org.symmem.Support;
 import org.symmem.SymmetricMemoryException;
+import org.symmem.cuda.CudaBackend;
 import org.symmem.cuda.CudaBackendProvider;
 import org.symmem.cuda.CudaDevice;
+import org.symmem.linux.InheritableDescriptors;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Backend;
 import org.symmem.spi.BackendProvider;
@@ -77,7 +79,7 @@ public final class NcclBackendProvider implements BackendProvider {
                 return new Introduction(PROCESS, HostIdentity.local().name(), library[0].version(), device[0].uuid(), device[0].toString(),
                         System.getenv("NCCL_MULTI_RANK_GPU_ENABLE")).toBytes();
             }).stream().map(Introduction::from).toList());
-            Backend shared = opened.add(cuda.open(group, agreement));
+            CudaBackend shared = opened.add(cuda.open(group, agreement));
             NcclCommunicator communicator = opened
                     .add(new NcclCommunicator(new Nccl(library[0]), device[0], group.rank()));
             byte[] uniqueId = agreement.step("making NCCL's unique id",
@@ -85,9 +87,16 @@ public final class NcclBackendProvider implements BackendProvider {
                             ? communicator.alone("making a unique id", () -> communicator.nccl().getUniqueId("making a unique id"))
                             : new byte[0])
                     .getFirst();
-            NcclBackend backend = new NcclBackend(group, shared, communicator, opened);
-            agreement.check("joining NCCL's communicator",
-                    () -> communicator.join(group.worldSize(), uniqueId, group.rank(), backend.shorter(agreement.timeout())));
+            NcclBackend backend = new NcclBackend(group, shared, communicator,
+                    new NcclCollectives(communicator, shared, device[0], group.timeout()), opened);
+            InheritableDescriptors before = InheritableDescriptors.now();
+            try {
+                agreement.check("joining NCCL's communicator",
+                        () -> communicator.join(group.worldSize(), uniqueId, group.rank(), backend.shorter(agreement.timeout())));
+            } finally {
+                // After all ranks are through: what a peer connected to is open then.
+                before.makeLaterOnesCloseOnExec();
+            }
             WindowTrial.over(backend, agreement);
             return backend;
         } catch (Throwable e) {

@@ -2,6 +2,7 @@ package org.symmem.nccl;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
@@ -25,19 +26,23 @@ import org.symmem.cuda.CudaDevice;
  */
 final class NcclCommunicator implements AutoCloseable {
     private static final Duration LOCAL_CALL = Duration.ofSeconds(30);
+    /** As a C program's main thread has, whatever -Xss says of Java's threads: NCCL keeps its plans of the topology on the stack. */
+    private static final long STACK_BYTES = 8 << 20;
 
     private final Nccl nccl;
     private final CudaDevice device;
     private final ExecutorService thread;
     private volatile @Nullable ncclComm comm;
     private volatile @Nullable String broken;
+    /** A call did not come back: the thread is inside it. */
+    private volatile boolean stuck;
     private boolean closed;
 
     NcclCommunicator(Nccl nccl, CudaDevice device, int rank) {
         this.nccl = nccl;
         this.device = device;
         this.thread = Executors.newSingleThreadExecutor(
-                Thread.ofPlatform().daemon().name("symmem-nccl-rank-" + rank).factory());
+                Thread.ofPlatform().daemon().stackSize(STACK_BYTES).name("symmem-nccl-rank-" + rank).factory());
     }
 
     Nccl nccl() {
@@ -74,12 +79,50 @@ final class NcclCommunicator implements AutoCloseable {
         return broken == null && comm != null;
     }
 
+    /** {@return whether its thread is free, so that calls that need no communicator may be made} */
+    boolean isFree() {
+        return !stuck;
+    }
+
+    /** {@return why it cannot be used any more, if so} */
+    Optional<String> brokenBy() {
+        return Optional.ofNullable(broken);
+    }
+
+    /** Does a call that needs no communicator, also when that is broken. */
+    <T> T afterwards(String purpose, Callable<T> call) {
+        return submitted(purpose, LOCAL_CALL, call);
+    }
+
+    /**
+     * Ends what waits in it, on the device too. Any thread. Its windows go with it: peers' addresses that NCCL gave end here.
+     *
+     * @param why what went wrong
+     */
+    synchronized void abort(String why) {
+        if (broken == null) {
+            broken = why;
+        }
+        ncclComm known = comm;
+        comm = null;
+        if (known != null) {
+            // The one call that may come while another is inside: it ends that one.
+            try (CudaDevice.Current current = device.makeCurrent()) {
+                nccl.commAbort(known, "ending a communicator that is broken: " + broken);
+            }
+        }
+    }
+
     private <T> T within(String purpose, Duration timeout, Callable<T> call) {
         String why = broken;
         if (why != null) {
             throw new SymmetricMemoryException(NcclErrors.COMMUNICATOR_BROKEN,
                     purpose + ": NCCL's communicator cannot be used any more: " + why + ". Close this symmetric memory and open it anew");
         }
+        return submitted(purpose, timeout, call);
+    }
+
+    private <T> T submitted(String purpose, Duration timeout, Callable<T> call) {
         Future<T> result = thread.submit(() -> {
             try (CudaDevice.Current current = device.makeCurrent()) {
                 return call.call();
@@ -88,11 +131,13 @@ final class NcclCommunicator implements AutoCloseable {
         try {
             return result.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
+            stuck = true;
             broken = purpose + " did not come back within " + timeout.toMillis() + " ms";
             throw new DeadlineException(ErrorCode.RANK_MISSING,
                     "NCCL: " + broken + "; another rank failed in it, or did not come to it, and its own error says why", List.of());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+            stuck = true;
             broken = purpose + " was interrupted";
             throw new SymmetricMemoryException(NcclErrors.COMMUNICATOR_BROKEN, "NCCL: " + broken, e);
         } catch (ExecutionException e) {
@@ -115,20 +160,16 @@ final class NcclCommunicator implements AutoCloseable {
             return;
         }
         closed = true;
+        String why = broken;
         ncclComm known = comm;
-        comm = null;
-        if (known != null) {
-            if (broken == null) {
-                within("leaving", LOCAL_CALL, () -> {
-                    nccl.commDestroy(known, "leaving");
-                    return known;
-                });
-            } else {
-                // The one call that may come while another is inside: it ends that one.
-                try (CudaDevice.Current current = device.makeCurrent()) {
-                    nccl.commAbort(known, "ending a communicator that is broken: " + broken);
-                }
-            }
+        if (why != null) {
+            abort(why);
+        } else if (known != null) {
+            comm = null;
+            within("leaving", LOCAL_CALL, () -> {
+                nccl.commDestroy(known, "leaving");
+                return known;
+            });
         }
         thread.shutdown();
     }

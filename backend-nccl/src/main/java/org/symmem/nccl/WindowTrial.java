@@ -4,6 +4,7 @@ import java.util.Map;
 import org.bytedeco.cuda.nccl.ncclWindow_vidmem;
 import org.symmem.MemoryRegion;
 import org.symmem.SymmetricMemoryException;
+import org.symmem.linux.InheritableDescriptors;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Closers;
 import org.symmem.spi.Wire;
@@ -17,6 +18,7 @@ final class WindowTrial {
         NcclCommunicator communicator = backend.communicator();
         long sizeBytes = backend.granularityBytes();
         String purpose = "trying a window";
+        InheritableDescriptors before = InheritableDescriptors.now();
         Closers closers = new Closers();
         try {
             long[] address = new long[1];
@@ -39,6 +41,8 @@ final class WindowTrial {
         } catch (Throwable e) {
             closers.closeBecauseOf(e);
             throw e;
+        } finally {
+            before.makeLaterOnesCloseOnExec();
         }
         closers.close();
     }

@@ -17,7 +17,7 @@ final class OpeningRank {
             tensor.local().fill(group.rank() + 7f);
             tensor.rendezvous();
             tensor.signals().barrier(0, Duration.ofSeconds(10));
-            System.out.println("peer has " + tensor.remote(1 - group.rank()).get(999));
+            System.out.println("peer has " + tensor.remote((group.rank() + 1) % group.worldSize()).get(999));
             tensor.signals().barrier(0, Duration.ofSeconds(10));
             tensor.close();
         } catch (RuntimeException e) {

@@ -3,17 +3,11 @@ package org.symmem.nccl;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.symmem.rendezvous.JavaCommand;
 
 /** Two processes over emulated libraries: each way to be refused is told to both, and ends no process. */
 class OpeningTest {
@@ -23,6 +17,16 @@ class OpeningTest {
         List<String> said = ranks(EmulatedNccl.version(version), Map.of("SYMMEM_EMULATION_DEVICES", "2"));
         assertThat(said.get(0)).contains("peer has 8");
         assertThat(said.get(1)).contains("peer has 7");
+    }
+
+    /** JavaCPP counts what the whole process has resident, which with a device is much, against a multiple of the heap. */
+    @Test
+    void aSmallHeapIsEnoughWhereTheProcessHasMuchMemoryResident() throws Exception {
+        assertThat(EmulatedRanks.of(OpeningRank.class)
+                .number(1)
+                .flags("-Xmx32m", "-Xss512k")
+                .environment(Map.of("SYMMEM_EMULATION_NCCL_RESIDENT_MIB", "300"))
+                .said()).allSatisfy(said -> assertThat(said).contains("peer has 7"));
     }
 
     @Test
@@ -58,26 +62,6 @@ class OpeningTest {
     }
 
     private static List<String> ranks(String library, Map<String, String> environment) throws IOException, InterruptedException {
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
-        List<Process> processes = new ArrayList<>();
-        for (int rank = 0; rank < 2; rank++) {
-            ProcessBuilder builder = new ProcessBuilder(JavaCommand.of(List.of("-Dsymmem.backend=nccl",
-                    "-Dsymmem.cuda.path=" + EmulatedNccl.driver(), "-Dsymmem.nccl.path=" + library), OpeningRank.class, List.of()));
-            builder.environment().putAll(environment);
-            builder.environment()
-                    .putAll(Map.of("RANK", "" + rank, "WORLD_SIZE", "2", "LOCAL_RANK", "" + rank, "MASTER_ADDR", "127.0.0.1", "MASTER_PORT",
-                            "" + port));
-            processes.add(builder.redirectErrorStream(true).start());
-        }
-        List<String> said = new ArrayList<>();
-        for (Process process : processes) {
-            said.add(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
-            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-            assertThat(process.exitValue()).as(said.toString()).isZero();
-        }
-        return said;
+        return EmulatedRanks.of(OpeningRank.class).library(library).environment(environment).said();
     }
 }

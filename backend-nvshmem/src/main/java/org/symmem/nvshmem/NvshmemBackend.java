@@ -19,6 +19,7 @@ import org.symmem.spi.Agreement;
 import org.symmem.spi.Allocation;
 import org.symmem.spi.Backend;
 import org.symmem.spi.Closers;
+import org.symmem.spi.GlobalAllocation;
 import org.symmem.spi.Memory;
 import org.symmem.spi.SignalPadLayout;
 import org.symmem.spi.StreamQueue;
@@ -92,6 +93,7 @@ final class NvshmemBackend implements Backend {
         all.put(Capability.PEER_ADDRESS, reach);
         all.put(Capability.CONTIGUOUS_VIEW, new Support.No("NVSHMEM maps the ranks' heaps where it likes, not side by side"));
         all.put(Capability.MULTICAST, multicast());
+        all.put(Capability.GLOBAL_MEMORY, new Support.Yes("memory of cuMemAlloc"));
         all.put(Capability.WRAP, new Support.Yes("memory of NVSHMEM's heap" + (registration.supported()
                 ? ", and whole memories of cuMemCreate"
                 : "; no other, since " + registration.explanation())));
@@ -140,6 +142,11 @@ final class NvshmemBackend implements Backend {
     @Override
     public Allocation allocate(long sizeBytes, SignalPadLayout pad) {
         return NvshmemAllocation.allocate(this, sizeBytes, pad);
+    }
+
+    @Override
+    public GlobalAllocation allocateGlobal(long sizeBytes) {
+        return engine.allocateGlobal(sizeBytes);
     }
 
     @Override

@@ -45,4 +45,10 @@ final class Backends {
     static boolean emulated() {
         return Boolean.getBoolean(Emulated.PROPERTY);
     }
+
+    /** {@return the line above a table of ranks} */
+    static String headline(int ranks, String backends) {
+        return ranks + (ranks == 1 ? " rank" : " ranks") + ", backend " + backends
+                + (emulated() ? " (EMULATED libraries: says nothing about hardware)" : "");
+    }
 }

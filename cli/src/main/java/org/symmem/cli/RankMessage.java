@@ -3,8 +3,13 @@ package org.symmem.cli;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
 import java.util.Base64;
 import org.symmem.bench.Measurement;
+import java.util.List;
+import org.symmem.SymmetricMemoryException;
 import org.symmem.spi.Wire;
 
 /**
@@ -39,6 +44,12 @@ sealed interface RankMessage {
             implements
                 RankMessage {}
 
+    /** What an output of a program holds on one rank; the digest is of its elements in order. */
+    record Held(String name, String type, String sha256) {}
+
+    /** What the rank holds after a program. */
+    record ProgramResult(String host, String backend, String device, List<Held> outputs) implements RankMessage {}
+
     /**
      * What a benchmark measures with.
      *
@@ -59,6 +70,14 @@ sealed interface RankMessage {
      * @param trace   the stack trace
      */
     record Failure(String message, String trace) implements RankMessage {}
+
+    /** {@return the failure of a rank that ends because of an error} */
+    static Failure failure(Throwable error) {
+        StringWriter trace = new StringWriter();
+        error.printStackTrace(new PrintWriter(trace));
+        boolean explained = error instanceof SymmetricMemoryException || error instanceof FailureException;
+        return new Failure(explained ? String.valueOf(error.getMessage()) : error.toString(), trace.toString());
+    }
 
     /** A line of output: what the program printed, and the message behind it, if there is one. */
     record Line(String text, java.util.Optional<RankMessage> message) {}
@@ -112,6 +131,18 @@ sealed interface RankMessage {
                 out.writeUTF(s.operation());
                 out.writeUTF(shortened(s.reason()));
             }
+            case ProgramResult r -> {
+                out.writeByte('H');
+                out.writeUTF(r.host());
+                out.writeUTF(r.backend());
+                out.writeUTF(r.device());
+                out.writeInt(r.outputs().size());
+                for (Held held : r.outputs()) {
+                    out.writeUTF(held.name());
+                    out.writeUTF(held.type());
+                    out.writeUTF(held.sha256());
+                }
+            }
             case Failure f -> {
                 out.writeByte('F');
                 out.writeUTF(shortened(f.message()));
@@ -132,6 +163,7 @@ sealed interface RankMessage {
             case 'O' -> new Opened(in.readUTF(), in.readUTF(), in.readUTF());
             case 'M' -> new Measured(measurement(in));
             case 'S' -> new Skipped(in.readUTF(), in.readUTF());
+            case 'H' -> new ProgramResult(in.readUTF(), in.readUTF(), in.readUTF(), readHeld(in));
             case 'F' -> new Failure(in.readUTF(), in.readUTF());
             default -> throw new IOException("no message of a rank");
         };
@@ -146,6 +178,14 @@ sealed interface RankMessage {
             nanos[i] = in.readDouble();
         }
         return new Measurement(operation, bytes, calls, nanos);
+    }
+
+    private static List<Held> readHeld(DataInputStream in) throws IOException {
+        List<Held> outputs = new ArrayList<>();
+        for (int left = in.readInt(); left > 0; left--) {
+            outputs.add(new Held(in.readUTF(), in.readUTF(), in.readUTF()));
+        }
+        return outputs;
     }
 
     /** {@return what a line of a rank's output holds} */

@@ -27,6 +27,7 @@ import picocli.CommandLine.Option;
     "  symmem run                                       2 ranks, a file of Java's",
     "  symmem run --ranks 4 --input big.bin             a file of yours",
     "  symmem run --input big.bin --output copy.bin     what rank 0 read, written",
+    "  symmem run --program gather.symm --ranks 4       a host program",
     "%nThe table goes to standard output, everything else to standard error. GB/s (10^9 bytes) are those of the copies out of symmetric memory, "
             + "the first touch of each page included, the time for SHA-256 not; the seconds are a rank's whole work. "
             + "RSS is the most that was resident, the shared pages that the rank touched among it."
@@ -35,7 +36,7 @@ import picocli.CommandLine.Option;
     "128+n:a rank was ended by signal n, for instance 137 by kill -9"})
 final class RunCommand implements Callable<Integer> {
     /** The heap holds next to nothing; SHA-256 is fast only when the second compiler uses the processor's instructions. */
-    private static final List<String> RANK_FLAGS = List.of("-Xmx32m", "-Xss512k", "-XX:ReservedCodeCacheSize=24m", "-XX:-UsePerfData");
+    static final List<String> RANK_FLAGS = List.of("-Xmx32m", "-Xss512k", "-XX:ReservedCodeCacheSize=24m", "-XX:-UsePerfData");
     /** What fewer bytes take is the time of the first call, not of a copy. */
     private static final long TOO_FEW_BYTES = 1 << 20;
 
@@ -54,12 +55,30 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--output", paramLabel = "FILE", description = "what rank 0 writes; it appears when every rank has verified")
     private @Nullable Path output;
 
+    @Option(names = "--program", paramLabel = "FILE", description = "run a host program instead (docs/programs.md has the language): its inputs are filled with a pattern, and each output's SHA-256 is printed for every rank")
+    private @Nullable Path program;
+
+    @Option(names = "--lowering", paramLabel = "L", description = "what a program's communication becomes: symmetric for copies to symmetric memory, native for the backend's own collectives (default: symmetric)")
+    private @Nullable String lowering;
+
     private final Map<Integer, RankMessage.Result> results = new TreeMap<>();
 
     @Override
     public Integer call() throws Exception {
         int number = ranks.number();
         Duration patience = job.timeout();
+        if (program != null) {
+            if (input != null || output != null) {
+                throw new UsageException("--program runs a program; --input and --output share a file: choose one");
+            }
+            ProgramRun run = ProgramRun.of(program, lowering, number);
+            job.requireBackend();
+            run.run(patience);
+            return 0;
+        }
+        if (lowering != null) {
+            throw new UsageException("--lowering is about a program: name one with --program");
+        }
         InputFile source = input == null ? InputFile.ofThisJava() : InputFile.at(input);
         job.requireBackend();
         try (OutputFile target = output == null ? null : OutputFile.at(output, source)) {
@@ -129,8 +148,7 @@ final class RunCommand implements Callable<Integer> {
             backends = results.values().stream().map(RankMessage.Result::backend).distinct().collect(Collectors.joining(", "));
         }
         System.out.println(source.path() + ": " + source.sizeBytes() + " bytes, SHA-256 " + expected);
-        System.out.println(number + (number == 1 ? " rank" : " ranks") + ", backend " + backends
-                + (Backends.emulated() ? " (EMULATED libraries: says nothing about hardware)" : ""));
+        System.out.println(Backends.headline(number, backends));
         table.print(System.out);
         return all;
     }

@@ -9,8 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Pattern;
 
 /** The command under test: here for quick answers, or in a process of its own. */
 final class Symmem {
@@ -45,15 +45,24 @@ final class Symmem {
             return new Result(process.exitValue(), Files.readString(out), Files.readString(err));
         }
 
+        /** The whole command line: {@link ProcessHandle.Info} has the first page of it, which a class path may fill. */
+        private static boolean runs(ProcessHandle process, String program) {
+            try {
+                List<String> words = List.of(Files.readString(Path.of("/proc", Long.toString(process.pid()), "cmdline")).split("\0"));
+                // Before it is its program it has the launcher's command line, in which a program's name is, but no rank's class.
+                return words.getFirst().endsWith(program) || program.startsWith("org.symmem.") && words.contains(program);
+            } catch (IOException e) {
+                // It has ended.
+                return false;
+            }
+        }
+
         /** {@return the ranks that it has started, as soon as there are so many and each has become its program} */
         List<ProcessHandle> ranks(int number, String program) throws InterruptedException, IOException {
             long deadline = System.nanoTime() + 30_000_000_000L;
             while (true) {
                 List<ProcessHandle> ranks = process.descendants()
-                        .filter(rank -> rank.info()
-                                .commandLine()
-                                .orElse("")
-                                .matches("(?s).*java.*" + Pattern.quote(program) + ".*|\\S*" + Pattern.quote(program) + " .*"))
+                        .filter(rank -> runs(rank, program))
                         .toList();
                 if (ranks.size() == number) {
                     return ranks;
@@ -67,12 +76,18 @@ final class Symmem {
     }
 
     static Running start(Path folder, String... arguments) throws IOException {
+        return start(folder, Map.of(), arguments);
+    }
+
+    static Running start(Path folder, Map<String, String> variables, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-Dsymmem.home=" + System.getProperty("symmem.home"), "-cp",
                 System.getProperty("java.class.path"), Main.class.getName()));
         command.addAll(List.of(arguments));
         File out = Files.createTempFile(folder, "out", ".txt").toFile();
         File err = Files.createTempFile(folder, "err", ".txt").toFile();
-        return new Running(new ProcessBuilder(command).redirectOutput(out).redirectError(err).start(), out.toPath(), err.toPath());
+        ProcessBuilder builder = new ProcessBuilder(command).redirectOutput(out).redirectError(err);
+        builder.environment().putAll(variables);
+        return new Running(builder.start(), out.toPath(), err.toPath());
     }
 }

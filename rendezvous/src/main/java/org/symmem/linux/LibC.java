@@ -30,6 +30,7 @@ public final class LibC {
     public static final int F_SEAL_SHRINK = 2;
     public static final int F_SEAL_GROW = 4;
 
+    private static final int F_GETFD = 1;
     private static final int F_SETFD = 2;
     private static final int FD_CLOEXEC = 1;
     private static final int F_DUPFD_CLOEXEC = 1030;
@@ -136,6 +137,24 @@ public final class LibC {
     public static Descriptor closeOnExec(Descriptor descriptor) {
         fcntl(descriptor.fd(), F_SETFD, FD_CLOEXEC, "fcntl(F_SETFD)", "making a descriptor close-on-exec");
         return descriptor;
+    }
+
+    /** {@return whether children of this process inherit a descriptor; not if it is closed} */
+    static boolean isInheritable(int fd) {
+        try {
+            return (int) Fcntl.HANDLE.invokeExact(STATE.get(), fd, F_GETFD, 0) == 0;
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** Makes somebody else's descriptor close-on-exec; one that they have closed stays closed. */
+    static void closeOnExec(int fd) {
+        try {
+            int ignored = (int) Fcntl.HANDLE.invokeExact(STATE.get(), fd, F_SETFD, FD_CLOEXEC);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
     }
 
     private static int fcntl(int fd, int command, int argument, String call, String purpose) {

@@ -6,8 +6,10 @@ import java.util.List;
 import org.symmem.Capability;
 import org.symmem.DataType;
 import org.symmem.ErrorCode;
+import org.symmem.GlobalTensor;
 import org.symmem.MemoryRegion;
 import org.symmem.Shape;
+import org.symmem.Stream;
 import org.symmem.SymmetricMemory;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.SymmetricTensor;
@@ -229,6 +231,44 @@ interface AllocationRules extends Rules {
             }
             rank.checkEqual(number, memory.liveAllocations().size(), "the number of live allocations");
             rank.meet();
+        });
+    }
+
+    /** If this fails, check that {@code allocateGlobal} gives memory of its own, zeroed, which the transfers of backend and streams take. */
+    @Rule(value = "SM-ALLOC-13", needs = Capability.GLOBAL_MEMORY)
+    default void SM_ALLOC_13_ordinaryMemoryIsZeroHoldsItsDataAndIsCopiedBothWays() {
+        ranks().run(rank -> {
+            SymmetricMemory memory = rank.memory();
+            int length = 5000;
+            SymmetricTensor tensor = rank.opened(memory.allocate(Shape.of(length), DataType.UINT8));
+            for (int round = 1; round <= 2; round++) {
+                try (GlobalTensor one = memory.allocateGlobal(Shape.of(length), DataType.UINT8);
+                        GlobalTensor other = memory.allocateGlobal(Shape.of(length), DataType.UINT8);
+                        Stream stream = memory.newStream()) {
+                    rank.checkEqual(0.0, one.view().get(length - 1), "a byte of fresh ordinary memory in round " + round);
+                    rank.write(one.view(), rank.values(rank.rank(), 0, length, round));
+                    rank.write(other.view(), rank.values(rank.rank(), 0, length, round + 10));
+                    rank.checkHolds(one.view(), rank.rank(), 0, round, "ordinary memory");
+                    tensor.local().copyFrom(one.view(), stream);
+                    stream.synchronize(RankContext.SOON);
+                    rank.checkHolds(tensor.local(), rank.rank(), 0, round, "what was copied from ordinary memory");
+                    tensor.local().copyFrom(other.view());
+                    one.view().copyFrom(tensor.local());
+                    rank.checkHolds(one.view(), rank.rank(), 0, round + 10, "what was copied to ordinary memory");
+                }
+            }
+            rank.checkEqual(1, memory.liveAllocations().size(), "the number of live allocations");
+        });
+    }
+
+    /** If this fails, check that {@code GLOBAL_MEMORY} is refused before anything is done. */
+    @Rule(value = "SM-ALLOC-14", absent = Capability.GLOBAL_MEMORY)
+    default void SM_ALLOC_14_withoutOrdinaryMemoryItIsRefusedCleanly() {
+        ranks().run(rank -> {
+            var error = rank.checkThrows(UnsupportedCapabilityException.class,
+                    () -> rank.memory().allocateGlobal(Shape.of(64), DataType.UINT8));
+            rank.checkEqual(Capability.GLOBAL_MEMORY, error.capability(), "the capability");
+            rank.check(rank.memory().liveAllocations().isEmpty(), "nothing should be alive");
         });
     }
 }

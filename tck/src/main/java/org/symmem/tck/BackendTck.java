@@ -36,6 +36,7 @@ public abstract class BackendTck
             MulticastRules,
             ContiguousViewRules,
             LifecycleRules,
+            CollectiveRules,
             LoadRules {
     private @Nullable TckRun run;
 

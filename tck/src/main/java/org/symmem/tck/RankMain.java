@@ -93,7 +93,7 @@ final class RankMain {
                 .map(provider -> "; " + provider.name() + ": "
                         + (provider.availability() instanceof Availability.Unavailable no ? no.reason() : "available"))
                 .collect(Collectors.joining());
-        return new RankOutcome(false, outcome.message() + broken, outcome.trace());
+        return RankOutcome.failed(outcome.message() + broken, outcome.trace());
     }
 
     private static Stream<ProviderReport> brokenProviders() {
@@ -137,7 +137,7 @@ final class RankMain {
         RankOutcome outcome;
         try {
             body.run(context);
-            outcome = new RankOutcome(true, "", "");
+            outcome = RankOutcome.PASSED;
         } catch (Throwable e) {
             outcome = failed(e);
         }
@@ -147,7 +147,8 @@ final class RankMain {
             outcome = outcome.passed() ? failed(e) : outcome;
         }
         List<String> left = leftovers(memory, before);
-        return outcome.passed() && !left.isEmpty() ? new RankOutcome(false, "left behind after the rule: " + String.join("; ", left), "")
+        return outcome.passed() && !left.isEmpty()
+                ? new RankOutcome(RankOutcome.Verdict.LEFT_SOMETHING, "left behind after the rule: " + String.join("; ", left), "")
                 : outcome;
     }
 
@@ -168,7 +169,7 @@ final class RankMain {
     private static RankOutcome failed(Throwable e) {
         StringWriter trace = new StringWriter();
         e.printStackTrace(new PrintWriter(trace));
-        return new RankOutcome(false, e instanceof AssertionError ? String.valueOf(e.getMessage()) : e.toString(), trace.toString());
+        return RankOutcome.failed(e instanceof AssertionError ? String.valueOf(e.getMessage()) : e.toString(), trace.toString());
     }
 
     private static byte[] allThreads() {

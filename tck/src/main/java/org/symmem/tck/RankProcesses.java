@@ -232,6 +232,23 @@ final class RankProcesses implements AutoCloseable {
      */
     void run(String rule, RankBody body, Set<Integer> mustBeKilled) throws BackendUnavailable {
         report();
+        Map<RankProcess, Heard> answers = runOnce(rule, body, mustBeKilled);
+        if (onlyLeftSomething(answers)) {
+            answers = runOnce(rule, body, mustBeKilled);
+        }
+        List<String> complaints = complaints(answers, mustBeKilled);
+        if (!complaints.isEmpty()) {
+            String kept = kept(rule);
+            endAll(true);
+            throw new Broken(String.join("\n", complaints) + kept);
+        }
+        if (!mustBeKilled.isEmpty()) {
+            // The others may wait for the dead one; new ones begin together.
+            endAll(true);
+        }
+    }
+
+    private Map<RankProcess, Heard> runOnce(String rule, RankBody body, Set<Integer> mustBeKilled) {
         long seed = Long.getLong("symmem.tck.seed", System.nanoTime());
         byte[] order = Wire.write(out -> {
             out.writeUTF(rule + "-" + seed);
@@ -248,16 +265,17 @@ final class RankProcesses implements AutoCloseable {
                 rank.letGo();
             }
         }
-        List<String> complaints = complaints(answers(mustBeKilled), mustBeKilled);
-        if (!complaints.isEmpty()) {
-            String kept = kept(rule);
-            endAll(true);
-            throw new Broken(String.join("\n", complaints) + kept);
+        return answers(mustBeKilled);
+    }
+
+    /** {@return whether every rank kept the rule and some hold more than before, so that a second run tells a leak from a pool} */
+    private boolean onlyLeftSomething(Map<RankProcess, Heard> answers) {
+        List<RankOutcome.Verdict> verdicts = new ArrayList<>();
+        for (Heard heard : answers.values()) {
+            verdicts.add(heard instanceof Heard.Said said ? RankOutcome.from(said.message().body()).verdict() : RankOutcome.Verdict.FAILED);
         }
-        if (!mustBeKilled.isEmpty()) {
-            // The others may wait for the dead one; new ones begin together.
-            endAll(true);
-        }
+        return verdicts.size() == ranks.size() && !verdicts.contains(RankOutcome.Verdict.FAILED)
+                && verdicts.contains(RankOutcome.Verdict.LEFT_SOMETHING);
     }
 
     private Map<RankProcess, Heard> answers(Set<Integer> mustBeKilled) {

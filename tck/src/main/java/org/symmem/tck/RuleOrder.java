@@ -8,7 +8,7 @@ import org.junit.jupiter.api.MethodOrdererContext;
 
 /** Runs rules in the order of the specification: by group, then by number. */
 final class RuleOrder implements MethodOrderer {
-    private static final List<String> GROUPS = List.of("CAP", "ALLOC", "RDV", "ACC", "SYNC", "MC", "VIEW", "LIFE", "LOAD");
+    private static final List<String> GROUPS = List.of("CAP", "ALLOC", "RDV", "ACC", "SYNC", "MC", "VIEW", "LIFE", "COLL", "LOAD");
 
     @Override
     public void orderMethods(MethodOrdererContext context) {

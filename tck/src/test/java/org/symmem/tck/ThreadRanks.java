@@ -123,5 +123,6 @@ final class ThreadRanks {
                 MulticastRules,
                 ContiguousViewRules,
                 LifecycleRules,
+                CollectiveRules,
                 LoadRules {}
 }

@@ -11,6 +11,7 @@ import org.symmem.Support;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Allocation;
 import org.symmem.spi.Backend;
+import org.symmem.spi.GlobalAllocation;
 import org.symmem.spi.Memory;
 import org.symmem.spi.PeerMapping;
 import org.symmem.spi.SignalPad;
@@ -44,6 +45,10 @@ interface Change {
 
     default Allocation wrap(Backend right, MemoryRegion region, long sizeBytes, SignalPadLayout pad) {
         return right.wrap(region, sizeBytes, pad);
+    }
+
+    default GlobalAllocation allocateGlobal(Backend right, long sizeBytes) {
+        return right.allocateGlobal(sizeBytes);
     }
 
     default List<String> validate(Backend right, MemoryRegion region, long sizeBytes) {
@@ -112,6 +117,10 @@ interface Change {
 
     default StreamQueue wrapStream(Backend right, long handle) {
         return right.wrapStream(handle);
+    }
+
+    default void signal(SignalPad right, int peer, int channel, StreamQueue stream) {
+        right.signal(peer, channel, stream);
     }
 
     default void await(SignalPad right, int source, int channel, StreamQueue stream, long timeoutNanos) {

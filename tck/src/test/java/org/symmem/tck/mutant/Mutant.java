@@ -35,6 +35,7 @@ import org.symmem.linux.LibC;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Allocation;
 import org.symmem.spi.Backend;
+import org.symmem.spi.GlobalAllocation;
 import org.symmem.spi.Memory;
 import org.symmem.spi.PeerMapping;
 import org.symmem.spi.SignalPad;
@@ -204,7 +205,7 @@ public enum Mutant {
         public void rendezvous(ProcessGroup group, Agreement agreement) {
             forgotten.add(LibC.memfdCreate("forgotten", LibC.MFD_CLOEXEC, "a descriptor to forget"));
         }
-    }, "left behind after the rule: descriptor of /memfd:forgotten (deleted): 0 before, 1 after") {
+    }, "left behind after the rule: descriptor of /memfd:forgotten (deleted): 1 before, 2 after") {
         @Override
         public boolean inProcesses() {
             return true;
@@ -449,6 +450,24 @@ public enum Mutant {
             return all.get((all.size() - 1) % 128);
         }
     }, "tensor 0 of 256: byte 0 of rank 0's buffer"),
+
+    GIVES_ORDINARY_MEMORY_TWICE(1, "SM-ALLOC-13", new Change() {
+        private final Map<Long, GlobalAllocation> bySize = new ConcurrentHashMap<>();
+
+        @Override
+        public GlobalAllocation allocateGlobal(Backend right, long sizeBytes) {
+            GlobalAllocation first = bySize.computeIfAbsent(sizeBytes, right::allocateGlobal);
+            return new GlobalAllocation() {
+                @Override
+                public Memory memory() {
+                    return first.memory();
+                }
+
+                @Override
+                public void close() {}
+            };
+        }
+    }, "ordinary memory: byte 0 of rank 0's buffer should be"),
 
     COMPARES_NO_SIZES(2, "SM-RDV-3", new HearsOnlyItself(), "a RanksDisagreeException should be thrown, not "),
 
@@ -931,7 +950,79 @@ public enum Mutant {
             MemorySegment mapped = right.contiguous().segment().orElseThrow();
             return Memory.of(Arena.ofAuto().allocate(mapped.byteSize()).copyFrom(mapped));
         }
-    }, "a store made after the view: byte ");
+    }, "a store made after the view: byte "),
+
+    STREAM_COPIES_WHOLE_WORDS(2, "SM-COLL-1", (ChangedCopies) (right, target, targetOffset, source, sourceOffset, sizeBytes) -> {
+        if (sizeBytes >= Long.BYTES) {
+            right.copy(target, targetOffset, source, sourceOffset, sizeBytes & -Long.BYTES);
+        }
+    }, "broadcast by staged: byte 0 of rank "),
+
+    STREAM_COPIES_TO_WORDS(2, "SM-COLL-2",
+            (ChangedCopies) (right, target, targetOffset, source, sourceOffset, sizeBytes) -> right.copy(target,
+                    targetOffset & -Long.BYTES, source, sourceOffset, sizeBytes),
+            "gave to an allgather by staged: byte 0 of rank "),
+
+    LOSES_A_SIGNAL_ON_A_STREAM_IN_FIFTY(2, "SM-COLL-3", new Change() {
+        private final AtomicInteger sent = new AtomicInteger();
+
+        @Override
+        public void signal(SignalPad right, int peer, int channel, StreamQueue stream) {
+            if (sent.incrementAndGet() % 50 != 0) {
+                right.signal(peer, channel, stream);
+            }
+        }
+    }, "DeadlineException", "is not done after"),
+
+    HAS_ONE_PAD_ON_STREAMS(2, "SM-COLL-4", new Change() {
+        private final ThreadLocal<SignalPad> first = new ThreadLocal<>();
+
+        private SignalPad pad(SignalPad right) {
+            if (first.get() == null) {
+                first.set(right);
+            }
+            return first.get();
+        }
+
+        @Override
+        public void signal(SignalPad right, int peer, int channel, StreamQueue stream) {
+            pad(right).signal(peer, channel, stream);
+        }
+
+        @Override
+        public void await(SignalPad right, int source, int channel, StreamQueue stream, long timeoutNanos) {
+            pad(right).await(source, channel, stream, timeoutNanos);
+        }
+    }, "between another's halves: byte "),
+
+    STREAMS_GIVE_UP_ON_WHO_IS_LATE(2, "SM-COLL-5", new Change() {
+        @Override
+        public void await(SignalPad right, int source, int channel, StreamQueue stream, long timeoutNanos) {
+            stream.synchronize(timeoutNanos);
+            right.await(source, channel, 100_000_000);
+        }
+    }, "with a rank half a second late: byte "),
+
+    STREAMS_WAIT_PAST_THE_DEADLINE(2, "SM-COLL-7", new Change() {
+        @Override
+        public void await(SignalPad right, int source, int channel, StreamQueue stream, long timeoutNanos) {
+            right.await(source, channel, stream, 1_000_000_000);
+        }
+    }, "the message should contain \"within 200 ms on a stream\""),
+
+    COPIES_BETWEEN_TENSORS_LATER(2, "SM-COLL-10", new Change() {
+        @Override
+        public void copy(Backend right, Memory target, long targetOffset, Memory source, long sourceOffset, long sizeBytes) {
+            if (source.address() == 0 || target.address() == 0) {
+                right.copy(target, targetOffset, source, sourceOffset, sizeBytes);
+                return;
+            }
+            Thread.ofPlatform().daemon().start(() -> {
+                LockSupport.parkNanos(20_000_000);
+                right.copy(target, targetOffset, source, sourceOffset, sizeBytes);
+            });
+        }
+    }, "that blocked, by staged: byte ");
 
     private static final AtomicInteger ASKED = new AtomicInteger();
 

@@ -10,6 +10,7 @@ import org.symmem.Support;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Allocation;
 import org.symmem.spi.Backend;
+import org.symmem.spi.GlobalAllocation;
 import org.symmem.spi.Memory;
 import org.symmem.spi.PeerMapping;
 import org.symmem.spi.SignalPad;
@@ -42,6 +43,11 @@ record MutantBackend(Backend right, Change change, ProcessGroup group) implement
     public @Nullable Allocation allocate(long sizeBytes, SignalPadLayout pad) {
         Allocation allocation = change.allocate(right, sizeBytes, pad);
         return allocation == null ? null : new MutantAllocation(allocation, sizeBytes);
+    }
+
+    @Override
+    public GlobalAllocation allocateGlobal(long sizeBytes) {
+        return change.allocateGlobal(right, sizeBytes);
     }
 
     @Override
@@ -178,7 +184,7 @@ record MutantBackend(Backend right, Change change, ProcessGroup group) implement
 
         @Override
         public void signal(int peer, int channel, StreamQueue stream) {
-            rightPad.signal(peer, channel, change.rightOf(stream));
+            change.signal(rightPad, peer, channel, change.rightOf(stream));
         }
 
         @Override

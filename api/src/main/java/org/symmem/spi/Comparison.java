@@ -1,42 +1,33 @@
-package org.symmem;
+package org.symmem.spi;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import org.symmem.RanksDisagreeException;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.symmem.spi.Agreement;
-import org.symmem.spi.Wire;
 
 /** Compares properties among ranks, so that a disagreement is the same error on all. */
 final class Comparison {
     private Comparison() {}
 
     /**
-     * Something that must be equal on all ranks.
-     *
-     * @param name  what it is
-     * @param value this rank's
-     */
-    record Property(String name, String value) {}
-
-    /**
      * Collective.
      *
      * @throws RanksDisagreeException on all ranks, naming each property that differs and who has which value
      */
-    static void of(Agreement agreement, String step, List<Property> own) {
+    static void of(Agreement agreement, String step, Map<String, String> own) {
         List<byte[]> all = agreement.step(step, () -> Wire.write(out -> {
-            for (Property property : own) {
-                out.writeUTF(property.value());
+            for (String value : own.values()) {
+                out.writeUTF(value);
             }
         }));
         Map<String, Map<String, List<Integer>>> ranksByValue = new LinkedHashMap<>();
         for (int rank = 0; rank < all.size(); rank++) {
             int from = rank;
             Wire.read(all.get(rank), in -> {
-                for (Property property : own) {
-                    ranksByValue.computeIfAbsent(property.name(), name -> new LinkedHashMap<>())
+                for (String property : own.keySet()) {
+                    ranksByValue.computeIfAbsent(property, name -> new LinkedHashMap<>())
                             .computeIfAbsent(in.readUTF(), value -> new ArrayList<>())
                             .add(from);
                 }
