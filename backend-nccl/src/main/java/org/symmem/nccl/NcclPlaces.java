@@ -1,7 +1,5 @@
 package org.symmem.nccl;
 
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -9,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.symmem.linux.PythonPackages;
 
 /**
  * Where {@code libnccl.so.2} is looked for. It is the machine's, never shipped. A file that the user names is the only place then.
@@ -35,37 +34,10 @@ record NcclPlaces(List<Path> files) {
                 folders.add(Path.of(folder));
             }
         }
+        // The package of the Python in use is what its jobs on this machine run with, so it goes before the system's.
+        PythonPackages.folders(environment).forEach(packages -> folders.add(packages.resolve(WHEEL)));
         FOLDERS.forEach(folder -> folders.add(Path.of(folder)));
-        for (String root : List.of("VIRTUAL_ENV", "CONDA_PREFIX")) {
-            Optional.ofNullable(environment.get(root)).ifPresent(folder -> folders.addAll(wheels(Path.of(folder, "lib"))));
-        }
-        Optional.ofNullable(environment.get("HOME")).ifPresent(home -> folders.addAll(wheels(Path.of(home, ".local/lib"))));
-        folders.addAll(wheels(Path.of("/usr/local/lib")));
-        folders.addAll(wheels(Path.of("/usr/lib")));
-        matching(Path.of("/opt"), "*").forEach(folder -> folders.addAll(wheels(folder.resolve("lib"))));
         return new NcclPlaces(folders.stream().map(folder -> folder.resolve(NAME).toAbsolutePath()).distinct().toList());
-    }
-
-    /** {@return where Python keeps NCCL's wheel below a folder of libraries} */
-    private static List<Path> wheels(Path lib) {
-        return matching(lib, "python3*").stream()
-                .flatMap(python -> List.of("site-packages", "dist-packages").stream().map(packages -> python.resolve(packages)))
-                .map(packages -> packages.resolve(WHEEL))
-                .filter(Files::isDirectory)
-                .toList();
-    }
-
-    private static List<Path> matching(Path folder, String glob) {
-        List<Path> found = new ArrayList<>();
-        if (Files.isDirectory(folder)) {
-            try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder, glob)) {
-                entries.forEach(found::add);
-            } catch (IOException e) {
-                // A folder that cannot be read holds nothing that could be loaded.
-                return List.of();
-            }
-        }
-        return found.stream().sorted().toList();
     }
 
     /** {@return the file to load, if there is one} */

@@ -1,16 +1,14 @@
 package org.symmem.nvshmem;
 
-import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
+import org.symmem.linux.PythonPackages;
 
 /** Files of the library: where they may be, and whether one is for this machine. */
 final class LibraryFile {
@@ -28,41 +26,12 @@ final class LibraryFile {
         for (String variable : List.of("NVSHMEM_HOME", "NVSHMEM_PREFIX")) {
             Optional.ofNullable(System.getenv(variable)).ifPresent(home -> folders.add(Path.of(home, "lib")));
         }
-        for (String variable : List.of("VIRTUAL_ENV", "CONDA_PREFIX")) {
-            Optional.ofNullable(System.getenv(variable)).ifPresent(home -> folders.addAll(wheelsBelow(Path.of(home, "lib"))));
-        }
-        // An environment that is in use without its variables: its python3 comes first on the PATH.
-        Stream.of(Optional.ofNullable(System.getenv("PATH")).orElse("").split(File.pathSeparator))
-                .map(Path::of)
-                .filter(bin -> bin.isAbsolute() && Files.isExecutable(bin.resolve("python3")))
-                .forEach(bin -> folders.addAll(wheelsBelow(bin.resolveSibling("lib"))));
-        folders.addAll(wheelsBelow(Path.of(System.getProperty("user.home"), ".local", "lib")));
-        folders.addAll(wheelsBelow(Path.of("/usr/local/lib")));
-        folders.addAll(wheelsBelow(Path.of("/usr/lib")));
-        folders.addAll(inside(Path.of("/usr/lib/" + System.getProperty("os.arch").replace("amd64", "x86_64") + "-linux-gnu/nvshmem"), "*"));
+        PythonPackages.folders(System.getenv()).forEach(packages -> folders.add(packages.resolve("nvidia/nvshmem/lib")));
+        folders.addAll(PythonPackages
+                .inside(Path.of("/usr/lib/" + System.getProperty("os.arch").replace("amd64", "x86_64") + "-linux-gnu/nvshmem"), "*"));
         folders.add(Path.of("/usr/local/nvshmem/lib"));
         folders.add(Path.of("/opt/nvidia/nvshmem/lib"));
         return folders.stream().map(folder -> folder.resolve(NAME)).filter(Files::exists).distinct().toList();
-    }
-
-    /** {@return the folders of the library in Python's packages below a folder} */
-    private static List<Path> wheelsBelow(Path lib) {
-        return inside(lib, "python3*").stream()
-                .flatMap(python -> Stream.of("site-packages", "dist-packages").map(python::resolve))
-                .map(packages -> packages.resolve("nvidia/nvshmem/lib"))
-                .toList();
-    }
-
-    /** {@return the entries of a folder whose names match, in order; none if it cannot be read} */
-    static List<Path> inside(Path folder, String pattern) {
-        List<Path> found = new ArrayList<>();
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder, pattern)) {
-            entries.forEach(found::add);
-        } catch (IOException e) {
-            // Not there, or not for this user: nothing is installed in it then.
-        }
-        found.sort(null);
-        return found;
     }
 
     /** {@return why a file cannot be a library of this machine, which the loader says less plainly; empty if it can} */

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.symmem.linux.PythonPackages;
 
 /** Finds and loads NVSHMEM's host library. Queries: nothing here throws, starts the library, or ends the process. */
 final class NvshmemLibrary {
@@ -130,7 +131,7 @@ final class NvshmemLibrary {
             // Loaded under a name that is gone: only the loader can know.
         }
         return folders.stream()
-                .flatMap(folder -> LibraryFile.inside(folder, LibraryFile.PLUGIN + "*").stream())
+                .flatMap(folder -> PythonPackages.inside(folder, LibraryFile.PLUGIN + "*").stream())
                 .findFirst()
                 .map(Path::toString);
     }
