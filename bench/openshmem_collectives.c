@@ -66,6 +66,8 @@ int main(void) {
         measure("allgather", size, calls, 1, target, source);
     }
     shmem_barrier_all();
+    shmem_free(target);
+    shmem_free(source);
     shmem_finalize();
     return 0;
 }

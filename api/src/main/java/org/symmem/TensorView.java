@@ -243,14 +243,41 @@ public final class TensorView {
     private void copyFrom(TensorView source, Transfers transfers) {
         owner.ensureOpen();
         source.owner.ensureOpen();
-        if (source.dataType != dataType || !source.shape.equals(shape)) {
-            throw new IllegalArgumentException("cannot copy " + source + " to " + this + ": shape and data type must be equal");
-        }
+        requireSameElements(source);
         if (dense && source.dense) {
             transfers.copy(memory, offsetBytes, source.memory, source.offsetBytes, sizeBytes);
         } else {
             runs(this, source, (to, from, runBytes) -> transfers.copy(memory, to, source.memory, from, runBytes));
         }
+    }
+
+    /**
+     * Copies all elements to several other views, in the order of the stream and in any order among the views, which do not overlap:
+     * what a rank that sends to all peers needs. A backend may make one native call of it.
+     *
+     * @param targets all of this view's shape and data type
+     * @param stream  runs it
+     * @throws IllegalArgumentException if shape or data type of one differ; nothing is copied then
+     */
+    public void copyTo(TensorView[] targets, Stream stream) {
+        for (TensorView target : targets) {
+            target.requireSameElements(this);
+        }
+        StreamQueue queue = owner.useOn(stream);
+        if (!dense || !Arrays.stream(targets).allMatch(target -> target.dense)) {
+            for (TensorView target : targets) {
+                target.copyFrom(this, stream);
+            }
+            return;
+        }
+        Memory[] memories = new Memory[targets.length];
+        long[] offsets = new long[targets.length];
+        for (int i = 0; i < targets.length; i++) {
+            targets[i].owner.useOn(stream);
+            memories[i] = targets[i].memory;
+            offsets[i] = targets[i].offsetBytes;
+        }
+        queue.copyToAll(memories, offsets, memory, offsetBytes, sizeBytes);
     }
 
     /**
@@ -317,6 +344,12 @@ public final class TensorView {
     void requireDense() {
         if (!isDense()) {
             throw new IllegalArgumentException("needs a view without gaps, not " + this);
+        }
+    }
+
+    private void requireSameElements(TensorView source) {
+        if (source.dataType != dataType || !source.shape.equals(shape)) {
+            throw new IllegalArgumentException("cannot copy " + source + " to " + this + ": shape and data type must be equal");
         }
     }
 

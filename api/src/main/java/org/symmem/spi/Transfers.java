@@ -19,6 +19,21 @@ public interface Transfers {
     void copy(Memory target, long targetOffsetBytes, Memory source, long sourceOffsetBytes, long sizeBytes);
 
     /**
+     * Copies one range to several places, which do not overlap; in any order. One after the other unless the backend knows better.
+     *
+     * @param targets             where to
+     * @param targetOffsetsBytes  from the first byte of each
+     * @param source              where from
+     * @param sourceOffsetBytes   from its first byte
+     * @param sizeBytes           how many; positive
+     */
+    default void copyToAll(Memory[] targets, long[] targetOffsetsBytes, Memory source, long sourceOffsetBytes, long sizeBytes) {
+        for (int i = 0; i < targets.length; i++) {
+            copy(targets[i], targetOffsetsBytes[i], source, sourceOffsetBytes, sizeBytes);
+        }
+    }
+
+    /**
      * Repeats one element.
      *
      * @param target      where to

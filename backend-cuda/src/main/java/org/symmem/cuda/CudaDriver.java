@@ -358,6 +358,21 @@ final class CudaDriver {
         }
     }
 
+    /** {@return whether the driver copies several ranges by one call: from CUDA 13.0 on; that of 12.8 and 12.9 is another one} */
+    static boolean hasMemcpyBatchAsync() {
+        return CudaLibrary.symbol(MemcpyBatchAsync.NAME).isPresent();
+    }
+
+    static void memcpyBatchAsync(MemorySegment targets, MemorySegment sources, MemorySegment sizes, long count, MemorySegment attributes,
+            MemorySegment firstOfAttributes, long attributeCount, long stream, String purpose) {
+        try {
+            checked((int) MemcpyBatchAsync.HANDLE.invokeExact(targets, sources, sizes, count, attributes, firstOfAttributes,
+                    attributeCount, stream), "cuMemcpyBatchAsync", purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
     static void memcpyHtoDAsync(long target, MemorySegment source, long sizeBytes, long stream, String purpose) {
         try {
             checked((int) MemcpyHtoDAsync.HANDLE.invokeExact(target, source, sizeBytes, stream), "cuMemcpyHtoDAsync", purpose);
@@ -646,6 +661,11 @@ final class CudaDriver {
 
     private static final class MemcpyDtoDAsync {
         static final MethodHandle HANDLE = function("cuMemcpyDtoDAsync_v2", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    }
+
+    private static final class MemcpyBatchAsync {
+        static final String NAME = "cuMemcpyBatchAsync_v2";
+        static final MethodHandle HANDLE = function(NAME, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG);
     }
 
     private static final class MemcpyHtoDAsync {

@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
@@ -26,6 +27,7 @@ public final class CudaStream implements StreamQueue {
     private final CudaDevice device;
     private final long handle;
     private final boolean owned;
+    private final boolean batchesCopies;
     private final Deque<StreamWait> waits = new ArrayDeque<>();
     private @Nullable SymmetricMemoryException failure;
     private boolean closed;
@@ -34,6 +36,7 @@ public final class CudaStream implements StreamQueue {
         this.device = device;
         this.handle = handle;
         this.owned = owned;
+        this.batchesCopies = BatchedCopies.on(handle);
     }
 
     /** {@return a new stream, which waits for no other} */
@@ -67,6 +70,23 @@ public final class CudaStream implements StreamQueue {
             } else {
                 throw new IllegalArgumentException("neither side of a copy is memory of " + device);
             }
+        }
+    }
+
+    @Override
+    public synchronized void copyToAll(Memory[] targets, long[] targetOffsetsBytes, Memory source, long sourceOffsetBytes, long sizeBytes) {
+        if (targets.length < 2 || !batchesCopies || !(source instanceof CudaMemory from)
+                || !Arrays.stream(targets).allMatch(CudaMemory.class::isInstance)) {
+            StreamQueue.super.copyToAll(targets, targetOffsetsBytes, source, sourceOffsetBytes, sizeBytes);
+            return;
+        }
+        long[] addresses = new long[targets.length];
+        for (int i = 0; i < targets.length; i++) {
+            addresses[i] = ((CudaMemory) targets[i]).address() + targetOffsetsBytes[i];
+        }
+        try (CudaDevice.Current current = device.makeCurrent()) {
+            BatchedCopies.put(addresses, from.address() + sourceOffsetBytes, sizeBytes, handle,
+                    "copying " + sizeBytes + " bytes to " + targets.length + " places");
         }
     }
 

@@ -13,6 +13,7 @@ import java.lang.foreign.ValueLayout;
  *   CUmemAccessDesc, 12 bytes         0 location type | 4 location id | 8 flags
  *   CUmulticastObjectProp, 32 bytes   0 devices u32 | 8 size | 16 handle types u64 | 24 flags u64
  *   CUmemLocation, 8 bytes            0 type | 4 id
+ *   CUmemcpyAttributes, 24 bytes      0 order of access to the source | 4 source location | 12 target location | 20 flags
  *   CUstreamBatchMemOpParams, 48      0 operation | 8 address | 16 value | 24 flags | 32 alias
  * </pre>
  */
@@ -24,6 +25,7 @@ final class CudaStructures {
     static final int FABRIC_HANDLE_BYTES = 64;
     static final int READ_WRITE = 3;
     static final int RECOMMENDED = 1;
+    private static final int STREAM_ORDER = 1;
 
     private static final long PROPERTIES_BYTES = 32;
     private static final long TYPE = 0;
@@ -97,6 +99,13 @@ final class CudaStructures {
         location.set(ValueLayout.JAVA_INT, 0, DEVICE);
         location.set(ValueLayout.JAVA_INT, 4, device);
         return location;
+    }
+
+    /** {@return attributes of copies whose sources are read in the order of the stream} */
+    static MemorySegment copiesInStreamOrder(Arena arena) {
+        MemorySegment attributes = arena.allocate(24, 4);
+        attributes.set(ValueLayout.JAVA_INT, 0, STREAM_ORDER);
+        return attributes;
     }
 
     /** Makes one operation of a batch a store, after all that was stored before it in the stream. */

@@ -19,6 +19,7 @@ import org.symmem.Stream;
 import org.symmem.SymmetricMemory;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.SymmetricTensor;
+import org.symmem.TensorView;
 import org.symmem.rendezvous.ProcessGroups;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Closers;
@@ -167,6 +168,8 @@ class FailingCallsTest {
         try (Stream stream = memory.newStream()) {
             tensor.local().slice(0, 64).fill(1);
             tensor.remote(rank.next()).slice(64, 64).copyFrom(tensor.local().slice(0, 64), stream);
+            TensorView[] several = {tensor.remote(rank.next()).slice(128, 64), tensor.local().slice(192, 64)};
+            tensor.local().slice(0, 64).copyTo(several, stream);
             tensor.signals().barrier(0, stream, wait);
             stream.synchronize(DEADLINE);
             tensor.signals().signal(rank.next(), 1);

@@ -1,5 +1,6 @@
 package org.symmem.nvshmem;
 
+import java.util.Arrays;
 import org.symmem.cuda.CudaStream;
 import org.symmem.spi.Memory;
 import org.symmem.spi.StreamQueue;
@@ -17,6 +18,15 @@ record RemoteStream(CudaStream stream, RemoteCopies remote) implements StreamQue
             remote.copy(stream, target, targetOffsetBytes, source, sourceOffsetBytes, sizeBytes);
         } else {
             stream.copy(target, targetOffsetBytes, source, sourceOffsetBytes, sizeBytes);
+        }
+    }
+
+    @Override
+    public void copyToAll(Memory[] targets, long[] targetOffsetsBytes, Memory source, long sourceOffsetBytes, long sizeBytes) {
+        if (source instanceof RemoteMemory || Arrays.stream(targets).anyMatch(RemoteMemory.class::isInstance)) {
+            StreamQueue.super.copyToAll(targets, targetOffsetsBytes, source, sourceOffsetBytes, sizeBytes);
+        } else {
+            stream.copyToAll(targets, targetOffsetsBytes, source, sourceOffsetBytes, sizeBytes);
         }
     }
 

@@ -32,6 +32,7 @@ public final class CollectiveBench implements AutoCloseable {
     private static final long MIB = 1 << 20;
     private static final int ROUNDS = 7;
     private static final int WARM_UP = 2;
+    private static final int COMPILED = 100_000;
 
     private final SymmetricMemory memory;
     private final Collectives collectives;
@@ -63,6 +64,13 @@ public final class CollectiveBench implements AutoCloseable {
     }
 
     private void blocking() {
+        // The first sizes shall not pay for the compiler: it has seen every path before they are measured.
+        for (long size : new long[]{8, 2048, 32 << 10}) {
+            try (Operation operation = new Operation(size)) {
+                repeat(COMPILED, operation::broadcastBlocking);
+                repeat(COMPILED, operation::allGatherBlocking);
+            }
+        }
         for (long size = 8; size <= 64 * MIB; size *= size < MIB ? 16 : 8) {
             int calls = size <= 4096 ? 50_000 : size <= MIB ? 500 : 10;
             try (Operation operation = new Operation(size)) {

@@ -1,6 +1,5 @@
 package org.symmem.collectives;
 
-import java.util.Arrays;
 import java.util.Objects;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +33,7 @@ final class AllGatherStaged implements Exchange {
     @Override
     public void post(Lane lane, long round, @Nullable TensorView source) {
         TensorView data = Objects.requireNonNull(source);
-        Arrays.stream(parts[(int) (round % SLOTS)]).forEach(part -> lane.copy(part, data));
+        lane.copy(parts[(int) (round % SLOTS)], data);
         lane.signal(peers, DONE);
     }
 

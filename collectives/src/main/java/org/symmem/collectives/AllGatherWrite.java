@@ -9,6 +9,7 @@ import org.symmem.TensorView;
 /** All say that their targets are free; every rank writes its part to each, or once to all where there is a multicast address. */
 final class AllGatherWrite implements Exchange {
     private final int[] peers;
+    private final TensorView[] peerParts;
     private final TensorView[] parts;
     private final TensorView own;
     private final @Nullable Multicast multicast;
@@ -20,10 +21,11 @@ final class AllGatherWrite implements Exchange {
         this.own = ground.target().local().select(ground.rank());
         this.offsetBytes = ground.rank() * own.sizeBytes();
         // Each begins with another peer, so that no buffer is written by all at once.
-        this.parts = IntStream.range(1, ground.worldSize())
+        this.peerParts = IntStream.range(1, ground.worldSize())
                 .map(i -> (ground.rank() + i) % ground.worldSize())
                 .mapToObj(peer -> ground.target().remote(peer).select(ground.rank()))
                 .toArray(TensorView[]::new);
+        this.parts = Ground.with(peerParts, own);
     }
 
     @Override
@@ -35,12 +37,7 @@ final class AllGatherWrite implements Exchange {
         if (multicast != null && !inPlace && data.isDense()) {
             lane.copy(multicast, offsetBytes, data);
         } else {
-            for (TensorView part : parts) {
-                lane.copy(part, data);
-            }
-            if (!inPlace) {
-                lane.copy(own, data);
-            }
+            lane.copy(inPlace ? peerParts : parts, data);
         }
         lane.signal(peers, DONE);
     }

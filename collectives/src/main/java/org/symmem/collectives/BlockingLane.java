@@ -13,6 +13,13 @@ record BlockingLane(Signals signals, Duration timeout) implements Lane {
     }
 
     @Override
+    public void copy(TensorView[] targets, TensorView source) {
+        for (TensorView target : targets) {
+            target.copyFrom(source);
+        }
+    }
+
+    @Override
     public void copy(Multicast target, long targetOffsetBytes, TensorView source) {
         throw new IllegalStateException("multicast needs a stream");
     }

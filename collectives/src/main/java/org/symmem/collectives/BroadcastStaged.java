@@ -38,9 +38,7 @@ final class BroadcastStaged implements Exchange {
         if (round >= SLOTS) {
             lane.await(peers, READY);
         }
-        for (TensorView slot : peerSlots[(int) (round % SLOTS)]) {
-            lane.copy(slot, data);
-        }
+        lane.copy(peerSlots[(int) (round % SLOTS)], data);
         lane.signal(peers, DONE);
         if (!data.isSameAs(ground.target().local())) {
             lane.copy(ground.target().local(), data);

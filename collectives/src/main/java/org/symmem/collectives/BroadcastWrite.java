@@ -10,6 +10,7 @@ final class BroadcastWrite implements Exchange {
     private final Ground ground;
     private final int[] peers;
     private final int[] root;
+    private final TensorView[] peerTargets;
     private final TensorView[] targets;
     private final @Nullable Multicast multicast;
 
@@ -18,7 +19,8 @@ final class BroadcastWrite implements Exchange {
         this.ground = ground;
         this.peers = ground.peers();
         this.root = new int[]{ground.root()};
-        this.targets = ground.peerTargets();
+        this.peerTargets = ground.peerTargets();
+        this.targets = Ground.with(peerTargets, ground.target().local());
     }
 
     @Override
@@ -33,12 +35,7 @@ final class BroadcastWrite implements Exchange {
         if (multicast != null && !inPlace && data.isDense()) {
             lane.copy(multicast, 0, data);
         } else {
-            for (TensorView target : targets) {
-                lane.copy(target, data);
-            }
-            if (!inPlace) {
-                lane.copy(ground.target().local(), data);
-            }
+            lane.copy(inPlace ? peerTargets : targets, data);
         }
         lane.signal(peers, DONE);
     }

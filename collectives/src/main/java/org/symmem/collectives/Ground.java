@@ -1,5 +1,6 @@
 package org.symmem.collectives;
 
+import java.util.Arrays;
 import java.util.stream.IntStream;
 import org.symmem.SymmetricTensor;
 import org.symmem.TensorView;
@@ -31,6 +32,13 @@ record Ground(SymmetricTensor target, SymmetricTensor tokens, int root) {
     /** {@return each peer's target, in the order of {@link #peers()}} */
     TensorView[] peerTargets() {
         return IntStream.of(peers()).mapToObj(target::remote).toArray(TensorView[]::new);
+    }
+
+    /** {@return the views and one more, the last} */
+    static TensorView[] with(TensorView[] views, TensorView last) {
+        TensorView[] all = Arrays.copyOf(views, views.length + 1);
+        all[views.length] = last;
+        return all;
     }
 
     /** {@return each peer's tokens' memory, in the order of {@link #peers()}} */

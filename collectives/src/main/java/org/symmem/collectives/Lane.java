@@ -7,6 +7,9 @@ import org.symmem.TensorView;
 interface Lane {
     void copy(TensorView target, TensorView source);
 
+    /** Copies to several at once. */
+    void copy(TensorView[] targets, TensorView source);
+
     void copy(Multicast target, long targetOffsetBytes, TensorView source);
 
     void signal(int[] peers, int channel);

@@ -14,6 +14,11 @@ record StreamLane(Signals signals, Stream stream, Duration timeout) implements L
     }
 
     @Override
+    public void copy(TensorView[] targets, TensorView source) {
+        source.copyTo(targets, stream);
+    }
+
+    @Override
     public void copy(Multicast target, long targetOffsetBytes, TensorView source) {
         target.copyFrom(source, targetOffsetBytes, stream);
     }
