@@ -34,6 +34,11 @@ import org.symmem.spi.Wire;
  * died or hangs, all are ended and the next rule gets new ones.
  */
 final class RankProcesses implements AutoCloseable {
+    /**
+     * A leak grows with every run of a rule. A pool may grow twice: it needs room for what a run wants, and once more for what the ranks gave
+     * back last time but have not told each other yet.
+     */
+    private static final int MOST_RUNS = 3;
     /** Ranks are many and short-lived: the first compiler is enough, and a small heap keeps them light. */
     private static final List<String> FLAGS = List.of("-Xcheck:jni", "-XX:TieredStopAtLevel=1", "-Xmx192m");
     /** Ranks that do not come up twice in a row will not for the next rule either. */
@@ -233,7 +238,7 @@ final class RankProcesses implements AutoCloseable {
     void run(String rule, RankBody body, Set<Integer> mustBeKilled) throws BackendUnavailable {
         report();
         Map<RankProcess, Heard> answers = runOnce(rule, body, mustBeKilled);
-        if (onlyLeftSomething(answers)) {
+        for (int times = 1; times < MOST_RUNS && onlyLeftSomething(answers); times++) {
             answers = runOnce(rule, body, mustBeKilled);
         }
         List<String> complaints = complaints(answers, mustBeKilled);
@@ -268,7 +273,7 @@ final class RankProcesses implements AutoCloseable {
         return answers(mustBeKilled);
     }
 
-    /** {@return whether every rank kept the rule and some hold more than before, so that a second run tells a leak from a pool} */
+    /** {@return whether every rank kept the rule and some hold more than before, so that another run tells a leak from a pool} */
     private boolean onlyLeftSomething(Map<RankProcess, Heard> answers) {
         List<RankOutcome.Verdict> verdicts = new ArrayList<>();
         for (Heard heard : answers.values()) {
