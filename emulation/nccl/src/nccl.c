@@ -23,8 +23,6 @@ struct comm {
     int device;
     bool symmetric;
     size_t stride;
-    /* Of the symmetric space: where the next window goes. The space of a window is taken until it is the last one. */
-    size_t taken;
     uint64_t flat;
     /* How many ranks are a team that reaches each other by loads and stores. */
     int team;
@@ -425,6 +423,19 @@ static int map_window(struct window *window, uint64_t own, const int *descriptor
     return NCCL_OK;
 }
 
+/* The first place in the symmetric space of a rank that no window has. Ranks that closed different ones find different places. */
+static size_t free_place(const struct comm *comm, size_t size) {
+    size_t place = 0;
+    pthread_mutex_lock(&nccl_emulation_lock);
+    for (const struct window *other = windows; other != NULL;) {
+        bool in_the_way = other->comm == comm && !other->local && other->place < place + size && place < other->place + other->mapped;
+        place = in_the_way ? other->place + other->mapped : place;
+        other = in_the_way ? windows : other->next;
+    }
+    pthread_mutex_unlock(&nccl_emulation_lock);
+    return place;
+}
+
 static int register_memory(struct window *window) {
     struct comm *comm = window->comm;
     uint64_t base, own;
@@ -435,7 +446,8 @@ static int register_memory(struct window *window) {
     }
     window->inner = (uint64_t)(uintptr_t)window->address - base;
     int result = window->inner % WINDOW_ALIGNMENT == 0 ? NCCL_OK : refuse(NCCL_INVALID_ARGUMENT, "the buffer is not aligned");
-    if (result == NCCL_OK && comm->taken + window->mapped > comm->stride) {
+    window->place = free_place(comm, window->mapped);
+    if (result == NCCL_OK && window->place + window->mapped > comm->stride) {
         result = refuse(NCCL_SYSTEM_ERROR, "no symmetric address space is left");
     }
     if (result == NCCL_OK && cuMemExportToShareableHandle(&descriptor, own, HANDLE_POSIX_DESCRIPTOR, 0) != 0) {
@@ -444,7 +456,6 @@ static int register_memory(struct window *window) {
     if (result == NCCL_OK) {
         result = meeting_descriptors(comm->meeting, descriptor, theirs);
         close(descriptor);
-        window->place = comm->taken;
         result = result == NCCL_OK ? map_window(window, own, theirs) : result;
         for (int rank = 0; rank < comm->ranks; rank++) {
             if (theirs[rank] >= 0) {
@@ -500,7 +511,6 @@ static int register_symmetric(struct comm *comm, void *address, size_t size, str
         free(window);
         return result;
     }
-    comm->taken += window->mapped;
     remember(window);
     *out = (struct window *)(uintptr_t)window->handle;
     return NCCL_OK;
@@ -540,12 +550,6 @@ SINCE_2_27_3 int ncclCommWindowDeregister(struct comm *comm, struct window *hand
     int result = *place == NULL || handle == NULL ? NCCL_INVALID_ARGUMENT : NCCL_OK;
     if (result == NCCL_OK) {
         drop(place);
-        comm->taken = 0;
-        for (const struct window *other = windows; other != NULL; other = other->next) {
-            if (other->comm == comm && comm->taken < other->place + other->mapped) {
-                comm->taken = other->place + other->mapped;
-            }
-        }
     }
     pthread_mutex_unlock(&nccl_emulation_lock);
     return leave(comm, result);

@@ -42,8 +42,8 @@ final class NcclAllocation implements Allocation {
             MemoryRegion region = MemoryRegion.of(address, sizeBytes);
             var unsuitable = backend.cuda().validate(region, sizeBytes);
             if (!unsuitable.isEmpty()) {
-                throw new SymmetricMemoryException(NcclErrors.NO_WINDOW, "memory of ncclMemAlloc cannot be symmetric: "
-                        + String.join("; ", unsuitable) + WindowTrial.cuMemSetting());
+                throw new SymmetricMemoryException(NcclErrors.NO_WINDOW,
+                        "memory of ncclMemAlloc cannot be symmetric: " + String.join("; ", unsuitable));
             }
             Allocation shared = closers.add(backend.cuda().wrap(region, sizeBytes, pad));
             backend.cuda().fill(shared.local(), 0, sizeBytes, 0, 1);
@@ -77,7 +77,9 @@ final class NcclAllocation implements Allocation {
                     peers[peer] = peer == backend.group().rank() ? local() : peerIn(window[0], peer, mapping);
                 }
             });
-            return new NcclMapping(mapping, peers, opened);
+            // Copies that were given up may still be at work on addresses in the window.
+            opened.add(backend.cuda()::quiesce);
+            return new NcclMapping(mapping, peers, backend.communicator(), opened);
         } catch (Throwable e) {
             opened.closeBecauseOf(e);
             throw e;
@@ -91,7 +93,7 @@ final class NcclAllocation implements Allocation {
                 comm -> communicator.nccl().commWindowRegister(comm, address, sizeBytes, purpose));
         if (window.isNull()) {
             throw new SymmetricMemoryException(NcclErrors.NO_WINDOW,
-                    "NCCL answered success and gave no window: " + WindowTrial.reason(backend.group().worldSize()));
+                    "NCCL answered success and gave no window, though it gave one before. NCCL_DEBUG=INFO says more");
         }
         opened.add(() -> backend.deregister(window, sizeBytes));
         return window;

@@ -16,16 +16,20 @@ import org.bytedeco.cuda.nccl.ncclComm;
 import org.jspecify.annotations.Nullable;
 import org.symmem.DeadlineException;
 import org.symmem.ErrorCode;
+import org.symmem.NativeCallException;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.cuda.CudaDevice;
 
 /**
  * One communicator and its one thread, which does every call of NCCL for it, with the device's context current: NCCL allows no two
- * threads in a communicator. Callers wait with a deadline. A call that does not come back in time leaves the communicator broken, for
- * the thread is still inside; it is aborted when it is closed, when nothing uses its windows any more. Thread-safe.
+ * threads in a communicator. Callers wait with a deadline. A call that does not come back in time is ended, and leaves the communicator
+ * broken; it is freed when it is closed, when nothing uses its windows any more. Thread-safe.
  */
 final class NcclCommunicator implements AutoCloseable {
+    private static final System.Logger LOG = System.getLogger(NcclCommunicator.class.getName());
     private static final Duration LOCAL_CALL = Duration.ofSeconds(30);
+    /** For a call that was ended to come back, and the communicator to be freed. */
+    private static final Duration LAST_CALL = Duration.ofSeconds(2);
     /** As a C program's main thread has, whatever -Xss says of Java's threads: NCCL keeps its plans of the topology on the stack. */
     private static final long STACK_BYTES = 8 << 20;
 
@@ -36,6 +40,7 @@ final class NcclCommunicator implements AutoCloseable {
     private volatile @Nullable String broken;
     /** A call did not come back: the thread is inside it. */
     private volatile boolean stuck;
+    private boolean revoked;
     private boolean closed;
 
     NcclCommunicator(Nccl nccl, CudaDevice device, int rank) {
@@ -79,6 +84,11 @@ final class NcclCommunicator implements AutoCloseable {
         return broken == null && comm != null;
     }
 
+    /** {@return whether its windows are mapped, so that the addresses that NCCL gave are} */
+    boolean hasWindows() {
+        return comm != null;
+    }
+
     /** {@return whether its thread is free, so that calls that need no communicator may be made} */
     boolean isFree() {
         return !stuck;
@@ -95,21 +105,44 @@ final class NcclCommunicator implements AutoCloseable {
     }
 
     /**
-     * Ends what waits in it, on the device too. Any thread. Its windows go with it: peers' addresses that NCCL gave end here.
+     * Ends what waits in it, on the device too; it cannot be used any more. Any thread. Where the library can revoke a communicator
+     * its windows stay, and the addresses that NCCL gave, until this is closed; older ones abort it, and give no addresses.
      *
      * @param why what went wrong
+     * @return the call that did it
      */
-    synchronized void abort(String why) {
+    synchronized String endCalls(String why) {
         if (broken == null) {
             broken = why;
         }
         ncclComm known = comm;
-        comm = null;
-        if (known != null) {
-            // The one call that may come while another is inside: it ends that one.
-            try (CudaDevice.Current current = device.makeCurrent()) {
-                nccl.commAbort(known, "ending a communicator that is broken: " + broken);
+        if (known != null && !revoked) {
+            revoked = revoke(known);
+            if (!revoked) {
+                abort(known);
             }
+        }
+        return revoked ? "ncclCommRevoke" : "ncclCommAbort";
+    }
+
+    private boolean revoke(ncclComm known) {
+        if (!nccl.canRevoke()) {
+            return false;
+        }
+        try (CudaDevice.Current current = device.makeCurrent()) {
+            nccl.commRevoke(known, "ending calls of a communicator that is broken: " + broken);
+            return true;
+        } catch (NativeCallException e) {
+            LOG.log(System.Logger.Level.WARNING, "a communicator is aborted with all its windows, since it cannot be revoked", e);
+            return false;
+        }
+    }
+
+    /** The one call that may come while another is inside: it ends that one. */
+    private void abort(ncclComm known) {
+        comm = null;
+        try (CudaDevice.Current current = device.makeCurrent()) {
+            nccl.commAbort(known, "ending a communicator that is broken: " + broken);
         }
     }
 
@@ -131,8 +164,9 @@ final class NcclCommunicator implements AutoCloseable {
         try {
             return result.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            stuck = true;
             broken = purpose + " did not come back within " + timeout.toMillis() + " ms";
+            stuck = true;
+            stuck = !comesBack(result, broken);
             throw new DeadlineException(ErrorCode.RANK_MISSING,
                     "NCCL: " + broken + "; another rank failed in it, or did not come to it, and its own error says why", List.of());
         } catch (InterruptedException e) {
@@ -153,6 +187,39 @@ final class NcclCommunicator implements AutoCloseable {
         }
     }
 
+    /** Ends a call that is late. {@return whether its thread is free again} */
+    private boolean comesBack(Future<?> call, String why) {
+        endCalls(why);
+        try {
+            call.get(LAST_CALL.toNanos(), TimeUnit.NANOSECONDS);
+            return true;
+        } catch (ExecutionException e) {
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /** On its own thread, if that comes out of the call that was revoked, as it should. */
+    private void abortRevoked() {
+        ncclComm known = comm;
+        if (known == null) {
+            return;
+        }
+        try {
+            submitted("ending a revoked communicator", LAST_CALL, () -> {
+                abort(known);
+                return known;
+            });
+        } catch (DeadlineException e) {
+            // Freeing what a thread is inside of would take the process down: it stays until the process ends.
+            LOG.log(System.Logger.Level.WARNING, "a communicator stays until the process ends, since a call in it does not end", e);
+        }
+    }
+
     /** Ends the communicator, by force what waits in it. No window is registered any more, or it is broken. */
     @Override
     public synchronized void close() {
@@ -163,7 +230,8 @@ final class NcclCommunicator implements AutoCloseable {
         String why = broken;
         ncclComm known = comm;
         if (why != null) {
-            abort(why);
+            endCalls(why);
+            abortRevoked();
         } else if (known != null) {
             comm = null;
             within("leaving", LOCAL_CALL, () -> {

@@ -1,5 +1,7 @@
 package org.symmem.nccl;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import org.symmem.DataType;
 import org.symmem.ProcessGroup;
@@ -22,6 +24,10 @@ final class OpeningRank {
             tensor.close();
         } catch (RuntimeException e) {
             System.out.println("refused: " + e.getMessage());
+        }
+        if (Files.isReadable(Path.of(System.getProperty("symmem.nccl.path")))
+                && Files.isReadable(Path.of(System.getProperty("symmem.cuda.path")))) {
+            System.out.println(Alive.inWords());
         }
     }
 }
