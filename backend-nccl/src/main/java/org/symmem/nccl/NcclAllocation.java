@@ -1,6 +1,7 @@
 package org.symmem.nccl;
 
 import org.bytedeco.cuda.nccl.ncclWindow_vidmem;
+import org.symmem.ErrorCode;
 import org.symmem.MemoryRegion;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.cuda.CudaMemory;
@@ -18,6 +19,9 @@ import org.symmem.spi.SignalPadLayout;
  * where this NCCL has no getters for them.
  */
 final class NcclAllocation implements Allocation {
+    /** As many as a device has addresses for. */
+    private static final long MOST_BYTES = 1L << 47;
+
     private final NcclBackend backend;
     private final long address;
     private final long sizeBytes;
@@ -33,11 +37,17 @@ final class NcclAllocation implements Allocation {
     }
 
     static NcclAllocation allocate(NcclBackend backend, long sizeBytes, SignalPadLayout pad) {
+        if (sizeBytes > MOST_BYTES) {
+            throw new SymmetricMemoryException(ErrorCode.RESOURCE_LIMIT,
+                    "a buffer of " + sizeBytes + " bytes does not fit a device's address space: ask for less");
+        }
         Closers closers = new Closers();
         NcclCommunicator communicator = backend.communicator();
         try {
             String purpose = "allocating " + sizeBytes + " bytes on " + backend.device();
-            long address = communicator.alone(purpose, () -> communicator.nccl().memAlloc(sizeBytes, purpose));
+            // NCCL rounds up to the granularity of allocations, which is less than that of multicast.
+            long memoryBytes = Math.ceilDiv(sizeBytes, backend.granularityBytes()) * backend.granularityBytes();
+            long address = communicator.alone(purpose, () -> communicator.nccl().memAlloc(memoryBytes, purpose));
             closers.add(() -> backend.free(address, sizeBytes));
             MemoryRegion region = MemoryRegion.of(address, sizeBytes);
             var unsuitable = backend.cuda().validate(region, sizeBytes);

@@ -62,6 +62,13 @@ class OpeningTest {
                 .allSatisfy(said -> assertThat(said).contains("peer has", CLEAN));
     }
 
+    /** The granularity of multicast is a multiple of NCCL's. */
+    @Test
+    void devicesWithMulticastShareATensor() throws Exception {
+        assertThat(ranks(EmulatedNccl.version("2.28.9"), Map.of("SYMMEM_EMULATION_MULTICAST", "1")))
+                .allSatisfy(said -> assertThat(said).contains("peer has", CLEAN));
+    }
+
     @Test
     void aNullWindowOnOneRankIsAnErrorOnBoth() throws Exception {
         assertThat(ranks(EmulatedNccl.version("2.29.3"), Map.of("SYMMEM_EMULATION_NCCL_NULL_WINDOW", "1")))
