@@ -27,9 +27,12 @@ record WindowSettings(Map<String, String> environment) {
     }
 
     /** {@return what may have taken windows away, once it is known that there are none} */
-    Optional<String> suspect() {
+    Optional<String> suspect(int worldSize) {
         if (isOff("NCCL_LOCAL_REGISTER")) {
             return Optional.of("NCCL_LOCAL_REGISTER is 0");
+        }
+        if (worldSize == 1) {
+            return Optional.empty();
         }
         if ("1".equals(environment.get("NCCL_P2P_DISABLE"))) {
             return Optional.of("NCCL_P2P_DISABLE is 1");

@@ -47,7 +47,7 @@ final class WindowTrial {
                 if (!window.isNull()) {
                     closers.add(() -> backend.deregister(window, sizeBytes));
                 }
-                return answer(isSymmetric(window) ? "" : reason());
+                return answer(lacking(window));
             }));
         } catch (Throwable e) {
             closers.closeBecauseOf(e);
@@ -59,13 +59,21 @@ final class WindowTrial {
     }
 
     /**
-     * From 2.29.2 on null says that a window is not symmetric. Before, it may be a registration for this rank alone, which has its
-     * address on the host; a symmetric one has it on the device, in 2.28. In 2.27 the two look alike.
+     * From 2.29.2 on null says that there is no symmetric window. Before, there may be a registration for this rank alone, which looks
+     * like one: in 2.28 it has its address on the host, a symmetric one on the device; in 2.27 the two look alike. How addresses look is
+     * nothing that NCCL promises, so that alone refuses nothing: there must be a reason for it too.
+     *
+     * @return why the window is not symmetric, or an empty text if it is
      */
-    private boolean isSymmetric(ncclWindow_vidmem window) {
+    private String lacking(ncclWindow_vidmem window) {
+        if (window.isNull()) {
+            return reason().orElse(ranks.size() == 1 ? "NCCL gives no reason, and no variable takes them away; NCCL_DEBUG=INFO may say more"
+                    : "NCCL does not reach every rank's device from every other (nvidia-smi topo -p2p r), or takes the ranks for "
+                            + "several teams; NCCL_DEBUG=INFO says which");
+        }
         NcclVersion version = communicator.nccl().library().version();
         boolean addressTells = version.isAtLeast(NcclVersion.WINDOWS_ON_DEVICE) && !version.isAtLeast(NcclVersion.NULL_WINDOWS);
-        return !window.isNull() && (!addressTells || device.knowsAsDeviceMemory(window.address()));
+        return addressTells && !device.knowsAsDeviceMemory(window.address()) ? reason().orElse("") : "";
     }
 
     private static byte[] answer(String reason) {
@@ -88,13 +96,10 @@ final class WindowTrial {
     }
 
     /** {@return why NCCL gave no window, as far as it can be found out from outside} */
-    private String reason() {
+    private Optional<String> reason() {
         return severalHosts()
                 .or(() -> device.outOfReach(ranks.stream().map(Introduction::uuid).toList()))
-                .or(WindowSettings.ofThisProcess()::suspect)
-                .orElse(ranks.size() == 1 ? "NCCL gives no reason, and no variable takes them away; NCCL_DEBUG=INFO may say more"
-                        : "NCCL does not reach every rank's device from every other (nvidia-smi topo -p2p r), or takes the ranks for "
-                                + "several teams; NCCL_DEBUG=INFO says which");
+                .or(() -> WindowSettings.ofThisProcess().suspect(ranks.size()));
     }
 
     private Optional<String> severalHosts() {
