@@ -3,12 +3,17 @@ package org.symmem.nccl;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.symmem.Support;
 
 /** Two processes over emulated libraries: each way to be refused is told to both, and ends no process. */
 class OpeningTest {
@@ -32,11 +37,19 @@ class OpeningTest {
         assertThat(Duration.ofNanos(System.nanoTime() - start)).as("the whole life of both processes").isLessThan(Duration.ofSeconds(15));
     }
 
+    @Test
+    void oneDeviceForTwoIsAllowedFrom2303IfSwitchedOn() throws Exception {
+        assertThat(ranks(EmulatedNccl.version("2.30.7"), Map.of("SYMMEM_EMULATION_DEVICES", "1", "NCCL_MULTI_RANK_GPU_ENABLE", "1")))
+                .allSatisfy(said -> assertThat(said).contains("peer has", CLEAN));
+    }
+
     @ParameterizedTest
-    @CsvSource({"1, peer has", "0, 2.30.7 refuses two ranks on one device unless NCCL_MULTI_RANK_GPU_ENABLE is 1"})
-    void oneDeviceForTwoIsAllowedFrom2303IfSwitchedOn(String setting, String answer) throws Exception {
-        assertThat(ranks(EmulatedNccl.version("2.30.7"), Map.of("SYMMEM_EMULATION_DEVICES", "1", "NCCL_MULTI_RANK_GPU_ENABLE", setting)))
-                .allSatisfy(said -> assertThat(said).contains(answer, CLEAN));
+    @CsvSource({"22907, 1, 'needs 2.30.3, found 2.29.7'", "23003, , 'unless NCCL_MULTI_RANK_GPU_ENABLE is 1'",
+        "23007, 0, 'unless NCCL_MULTI_RANK_GPU_ENABLE is 1'"})
+    void oneDeviceForTwoIsRefusedOtherwise(int version, String setting, String reason) {
+        Support support = NcclBackend.sharedDevice(new NcclVersion(version), setting);
+        assertThat(support.supported()).isFalse();
+        assertThat(support.explanation()).contains(reason);
     }
 
     /** Before 2.29 NCCL answers with something that looks like a window. */
@@ -77,8 +90,17 @@ class OpeningTest {
 
     @Test
     void aMissingLibraryIsAnAnswer() throws Exception {
-        assertThat(ranks("/nonexistent/libnccl.so.2", Map.of()))
+        assertThat(EmulatedRanks.of(OpeningRank.class, "unusable").library("/nonexistent/libnccl.so.2").said())
                 .allSatisfy(said -> assertThat(said).contains("/nonexistent/libnccl.so.2", "[SM-E-BACKEND-2]"));
+    }
+
+    /** To load what there is of it would end the process. */
+    @Test
+    void aLibraryThatIsCutOffIsAnAnswer(@TempDir Path folder) throws Exception {
+        byte[] whole = Files.readAllBytes(Path.of(EmulatedNccl.version("2.28.9")));
+        Path part = Files.write(folder.resolve("libnccl.so.2"), Arrays.copyOf(whole, 4000));
+        assertThat(EmulatedRanks.of(OpeningRank.class, "unusable").library(part.toString()).said())
+                .allSatisfy(said -> assertThat(said).contains(part + " is cut off", "[SM-E-BACKEND-2]"));
     }
 
     @Test
@@ -89,7 +111,7 @@ class OpeningTest {
 
     @Test
     void aMachineWithoutADriverIsAnAnswer() throws Exception {
-        assertThat(EmulatedRanks.of(OpeningRank.class).flags("-Dsymmem.cuda.path=/nonexistent/libcuda.so.1").said())
+        assertThat(EmulatedRanks.of(OpeningRank.class, "unusable").flags("-Dsymmem.cuda.path=/nonexistent/libcuda.so.1").said())
                 .allSatisfy(said -> assertThat(said).contains("/nonexistent/libcuda.so.1 not found", "[SM-E-BACKEND-2]"));
     }
 
