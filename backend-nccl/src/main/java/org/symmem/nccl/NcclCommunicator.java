@@ -9,6 +9,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
@@ -40,7 +41,8 @@ final class NcclCommunicator implements AutoCloseable {
     private volatile @Nullable String broken;
     /** A call did not come back: the thread is inside it. */
     private volatile boolean stuck;
-    private boolean revoked;
+    private @Nullable FutureTask<Void> ending;
+    private volatile String endedBy = "nothing";
     private boolean closed;
 
     NcclCommunicator(Nccl nccl, CudaDevice device, int rank) {
@@ -108,34 +110,36 @@ final class NcclCommunicator implements AutoCloseable {
      * Ends what waits in it, on the device too; it cannot be used any more. Any thread. Where the library can revoke a communicator
      * its windows stay, and the addresses that NCCL gave, until this is closed; older ones abort it, and give no addresses.
      *
+     * <p>Waits for it a little only: NCCL waits for its kernels, which may be queued behind work of the user's.
+     *
      * @param why what went wrong
-     * @return the call that did it
+     * @return the call that did it, or is at it
      */
     synchronized String endCalls(String why) {
         if (broken == null) {
             broken = why;
         }
         ncclComm known = comm;
-        if (known != null && !revoked) {
-            revoked = revoke(known);
-            if (!revoked) {
-                abort(known);
-            }
+        if (known != null && ending == null) {
+            ending = new FutureTask<>(() -> revokeOrAbort(known));
+            Thread.ofPlatform().daemon().stackSize(STACK_BYTES).name("symmem-nccl-end").start(ending);
         }
-        return revoked ? "ncclCommRevoke" : "ncclCommAbort";
+        return ending == null || comesBack(ending) ? endedBy : endedBy + ", which has not come back yet";
     }
 
-    private boolean revoke(ncclComm known) {
-        if (!nccl.canRevoke()) {
-            return false;
+    private @Nullable Void revokeOrAbort(ncclComm known) {
+        if (nccl.canRevoke()) {
+            try (CudaDevice.Current current = device.makeCurrent()) {
+                endedBy = "ncclCommRevoke";
+                nccl.commRevoke(known, "ending calls of a communicator that is broken: " + broken);
+                return null;
+            } catch (NativeCallException e) {
+                LOG.log(System.Logger.Level.WARNING, "a communicator is aborted with all its windows, since it cannot be revoked", e);
+            }
         }
-        try (CudaDevice.Current current = device.makeCurrent()) {
-            nccl.commRevoke(known, "ending calls of a communicator that is broken: " + broken);
-            return true;
-        } catch (NativeCallException e) {
-            LOG.log(System.Logger.Level.WARNING, "a communicator is aborted with all its windows, since it cannot be revoked", e);
-            return false;
-        }
+        endedBy = "ncclCommAbort";
+        abort(known);
+        return null;
     }
 
     /** The one call that may come while another is inside: it ends that one. */
@@ -166,13 +170,16 @@ final class NcclCommunicator implements AutoCloseable {
         } catch (TimeoutException e) {
             broken = purpose + " did not come back within " + timeout.toMillis() + " ms";
             stuck = true;
-            stuck = !comesBack(result, broken);
+            endCalls(broken);
+            stuck = !comesBack(result);
             throw new DeadlineException(ErrorCode.RANK_MISSING,
                     "NCCL: " + broken + "; another rank failed in it, or did not come to it, and its own error says why", List.of());
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
             stuck = true;
             broken = purpose + " was interrupted";
+            endCalls(broken);
+            stuck = !comesBack(result);
+            Thread.currentThread().interrupt();
             throw new SymmetricMemoryException(NcclErrors.COMMUNICATOR_BROKEN, "NCCL: " + broken, e);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof RuntimeException cause) {
@@ -187,9 +194,8 @@ final class NcclCommunicator implements AutoCloseable {
         }
     }
 
-    /** Ends a call that is late. {@return whether its thread is free again} */
-    private boolean comesBack(Future<?> call, String why) {
-        endCalls(why);
+    /** {@return whether a call that is being ended, or ends others, is over soon} */
+    private static boolean comesBack(Future<?> call) {
         try {
             call.get(LAST_CALL.toNanos(), TimeUnit.NANOSECONDS);
             return true;
@@ -203,13 +209,12 @@ final class NcclCommunicator implements AutoCloseable {
         }
     }
 
-    /** On its own thread, if that comes out of the call that was revoked, as it should. */
-    private void abortRevoked() {
-        ncclComm known = comm;
-        if (known == null) {
-            return;
-        }
+    /** On its own thread, if that comes out of the call that was ended, as it should. */
+    private void abortRevoked(ncclComm known, Future<?> revocation) {
         try {
+            if (!comesBack(revocation)) {
+                throw new DeadlineException(ErrorCode.RANK_MISSING, "NCCL: " + endedBy + " did not come back", List.of());
+            }
             submitted("ending a revoked communicator", LAST_CALL, () -> {
                 abort(known);
                 return known;
@@ -231,7 +236,10 @@ final class NcclCommunicator implements AutoCloseable {
         ncclComm known = comm;
         if (why != null) {
             endCalls(why);
-            abortRevoked();
+            ncclComm revoked = comm;
+            if (revoked != null && ending != null) {
+                abortRevoked(revoked, ending);
+            }
         } else if (known != null) {
             comm = null;
             within("leaving", LOCAL_CALL, () -> {
