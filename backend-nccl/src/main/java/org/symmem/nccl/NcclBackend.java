@@ -112,7 +112,8 @@ final class NcclBackend implements Backend {
             return new Support.No("NCCL refuses two ranks on one device: needs " + NcclVersion.SHARED_DEVICE + ", found " + version);
         }
         return "1".equals(setting) ? new Support.Yes("NCCL_MULTI_RANK_GPU_ENABLE is 1; experimental in NCCL " + version)
-                : new Support.No("NCCL " + version + " refuses two ranks on one device unless NCCL_MULTI_RANK_GPU_ENABLE is 1");
+                : new Support.No(
+                        "NCCL " + version + " refuses two ranks on one device unless NCCL_MULTI_RANK_GPU_ENABLE is 1 on all ranks");
     }
 
     @Override

@@ -114,14 +114,22 @@ public final class NcclBackendProvider implements BackendProvider {
                         + " are threads of one process, and would wait for each other inside NCCL's calls; start a process for each rank");
             }
             Integer other = devices.put(one.uuid(), rank);
-            Support shared = NcclBackend.sharedDevice(one.version(), one.shareSetting());
-            if (other != null && !shared.supported()) {
-                throw new SymmetricMemoryException(NcclErrors.SHARED_DEVICE, "ranks " + other + " and " + rank + " on host " + one.host()
-                        + " both use " + one.device() + " (" + one.uuid() + "): " + shared.explanation()
-                        + ". Give each rank a device, or use the backend cuda");
+            if (other != null) {
+                requireShared(other, ranks.get(other), rank, one);
             }
             if (!one.windowsOff().isEmpty()) {
                 throw WindowTrial.refusal(rank, one.host(), one.windowsOff());
+            }
+        }
+    }
+
+    private static void requireShared(int other, Introduction first, int rank, Introduction second) {
+        for (String setting : List.of(first.shareSetting(), second.shareSetting())) {
+            Support shared = NcclBackend.sharedDevice(second.version(), setting);
+            if (!shared.supported()) {
+                throw new SymmetricMemoryException(NcclErrors.SHARED_DEVICE, "ranks " + other + " and " + rank + " on host "
+                        + second.host() + " both use " + second.device() + " (" + second.uuid() + "): " + shared.explanation()
+                        + ". Give each rank a device, or use the backend cuda");
             }
         }
     }

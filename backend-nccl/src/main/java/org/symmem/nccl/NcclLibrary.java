@@ -47,7 +47,9 @@ record NcclLibrary(Path path, NcclVersion version, SymbolLookup lookup) {
                     tryToLoad();
                 }
             } catch (RuntimeException | LinkageError e) {
-                refused = "NCCL cannot be loaded: " + withCauses(e);
+                // The binding has functions of later versions, which are found missing only when they are called, unless the loader looks for all.
+                String bindNow = System.getenv().getOrDefault("LD_BIND_NOW", "");
+                refused = "NCCL cannot be loaded: " + withCauses(e) + (bindNow.isEmpty() ? "" : "; LD_BIND_NOW must not be set for it");
             }
         }
         return Optional.ofNullable(refused);
