@@ -31,6 +31,8 @@ final class NcclCommunicator implements AutoCloseable {
     private static final Duration LOCAL_CALL = Duration.ofSeconds(30);
     /** For a call that was ended to come back, and the communicator to be freed. */
     private static final Duration LAST_CALL = Duration.ofSeconds(2);
+    /** For the other ranks, which may have died, as far as NCCL asks them. */
+    private static final Duration LEAVING = Duration.ofSeconds(10);
     /** As a C program's main thread has, whatever -Xss says of Java's threads: NCCL keeps its plans of the topology on the stack. */
     private static final long STACK_BYTES = 8 << 20;
 
@@ -209,18 +211,19 @@ final class NcclCommunicator implements AutoCloseable {
         }
     }
 
-    /** On its own thread, if that comes out of the call that was ended, as it should. */
-    private void abortRevoked(ncclComm known, Future<?> revocation) {
+    /** The last call, on the communicator's thread, if that comes out of the call that was ended, as it should. */
+    private void free(String purpose, Duration patience, Runnable call) {
         try {
-            if (!comesBack(revocation)) {
+            FutureTask<Void> before = ending;
+            if (before != null && !comesBack(before)) {
                 throw new DeadlineException(ErrorCode.RANK_MISSING, "NCCL: " + endedBy + " did not come back", List.of());
             }
-            submitted("ending a revoked communicator", LAST_CALL, () -> {
-                abort(known);
-                return known;
+            submitted(purpose, patience, () -> {
+                call.run();
+                return purpose;
             });
         } catch (DeadlineException e) {
-            // Freeing what a thread is inside of would take the process down: it stays until the process ends.
+            // A rank that has died must not make closing fail, and freeing what a thread is inside of would take the process down.
             LOG.log(System.Logger.Level.WARNING, "a communicator stays until the process ends, since a call in it does not end", e);
         }
     }
@@ -233,19 +236,15 @@ final class NcclCommunicator implements AutoCloseable {
         }
         closed = true;
         String why = broken;
-        ncclComm known = comm;
         if (why != null) {
             endCalls(why);
-            ncclComm revoked = comm;
-            if (revoked != null && ending != null) {
-                abortRevoked(revoked, ending);
-            }
+        }
+        ncclComm known = comm;
+        if (known != null && why != null) {
+            free("ending a revoked communicator", LAST_CALL, () -> abort(known));
         } else if (known != null) {
             comm = null;
-            within("leaving", LOCAL_CALL, () -> {
-                nccl.commDestroy(known, "leaving");
-                return known;
-            });
+            free("leaving", LEAVING, () -> nccl.commDestroy(known, "leaving"));
         }
         thread.shutdown();
     }
