@@ -81,9 +81,10 @@ public final class CudaDevice implements AutoCloseable {
             int device = intFrom(value -> CudaDriver.deviceGet(value, ordinal, purpose));
             MemorySegment name = arena.allocate(256);
             CudaDriver.deviceGetName(name, 255, device, purpose);
+            String uuid = uuidOf(device, purpose);
             MemorySegment context = arena.allocate(ValueLayout.JAVA_LONG);
             CudaDriver.devicePrimaryCtxRetain(context, device, purpose);
-            return new CudaDevice(ordinal, device, name.getString(0), uuidOf(device, purpose), context.get(ValueLayout.JAVA_LONG, 0));
+            return new CudaDevice(ordinal, device, name.getString(0), uuid, context.get(ValueLayout.JAVA_LONG, 0));
         }
     }
 
