@@ -8,6 +8,7 @@ import java.util.Optional;
 import org.bytedeco.cuda.nccl.ncclWindow_vidmem;
 import org.symmem.Capability;
 import org.symmem.MemoryRegion;
+import org.symmem.NativeCallException;
 import org.symmem.ProcessGroup;
 import org.symmem.Support;
 import org.symmem.cuda.CudaBackend;
@@ -69,10 +70,15 @@ final class NcclBackend implements Backend {
     void deregister(ncclWindow_vidmem window, long sizeBytes) {
         if (communicator.isUsable()) {
             String purpose = "deregistering a window of " + sizeBytes + " bytes";
-            communicator.alone(purpose, () -> {
-                communicator.nccl().commWindowDeregister(communicator.joined(), window, purpose);
-                return window;
-            });
+            try {
+                communicator.alone(purpose, () -> {
+                    communicator.nccl().commWindowDeregister(communicator.joined(), window, purpose);
+                    return window;
+                });
+            } catch (NativeCallException e) {
+                communicator.giveUp(purpose + " failed");
+                throw e;
+            }
         }
         // Else the window goes with the communicator, which is aborted when the backend is closed.
     }

@@ -43,7 +43,7 @@ final class NcclCommunicator implements AutoCloseable {
     private volatile @Nullable String broken;
     /** A call did not come back: the thread is inside it. */
     private volatile boolean stuck;
-    private @Nullable FutureTask<Void> ending;
+    private volatile @Nullable FutureTask<Void> ending;
     private volatile String endedBy = "nothing";
     private boolean closed;
 
@@ -106,6 +106,11 @@ final class NcclCommunicator implements AutoCloseable {
     /** Does a call that needs no communicator, also when that is broken. */
     <T> T afterwards(String purpose, Callable<T> call) {
         return submitted(purpose, LOCAL_CALL, call);
+    }
+
+    /** Has it aborted, not left, when it is closed, and not used any more. */
+    void giveUp(String why) {
+        broken = why;
     }
 
     /**
@@ -173,14 +178,15 @@ final class NcclCommunicator implements AutoCloseable {
             broken = purpose + " did not come back within " + timeout.toMillis() + " ms";
             stuck = true;
             endCalls(broken);
-            stuck = !comesBack(result);
+            // To join cannot be ended, for NCCL has not given the communicator yet.
+            stuck = ending == null || !comesBack(result);
             throw new DeadlineException(ErrorCode.RANK_MISSING,
                     "NCCL: " + broken + "; another rank failed in it, or did not come to it, and its own error says why", List.of());
         } catch (InterruptedException e) {
             stuck = true;
             broken = purpose + " was interrupted";
             endCalls(broken);
-            stuck = !comesBack(result);
+            stuck = ending == null || !comesBack(result);
             Thread.currentThread().interrupt();
             throw new SymmetricMemoryException(NcclErrors.COMMUNICATOR_BROKEN, "NCCL: " + broken, e);
         } catch (ExecutionException e) {

@@ -55,7 +55,7 @@ final class WindowTrial {
         } finally {
             before.makeLaterOnesCloseOnExec();
         }
-        closers.close();
+        agreement.check("ending the trial window", closers::close);
     }
 
     /**

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What goes wrong once ranks are at work, over emulated libraries: told to both, and nothing is left. */
@@ -25,12 +26,22 @@ class TroubleTest {
     }
 
     /** The other rank waits within the call. */
+    @ParameterizedTest
+    @CsvSource({"ncclCommInitRank, 1", "ncclCommWindowRegister, 2"})
+    void aRankThatFailsWithinACollectiveCallFailsTheOtherInTime(String call, int occurrence) throws Exception {
+        assertThat(ranks("half", "2.28.9").environment(
+                Map.of("SYMMEM_TIMEOUT", "3", "SYMMEM_EMULATION_FAIL", "call=" + call + ",occurrence=" + occurrence + ",rank=1,code=2"))
+                .said()).allSatisfy(
+                        one -> assertThat(one)
+                                .contains("rank 1", call + " failed: ncclSystemError (2)", "rank 0", "did not come back within", CLEAN));
+    }
+
     @Test
-    void aRankThatFailsWithinACollectiveCallFailsTheOtherInTime() throws Exception {
-        List<String> said = ranks("half", "2.28.9").environment(
-                Map.of("SYMMEM_TIMEOUT", "3", "SYMMEM_EMULATION_FAIL", "call=ncclCommWindowRegister,occurrence=2,rank=1,code=2")).said();
-        assertThat(said).allSatisfy(one -> assertThat(one)
-                .contains("rank 1", "ncclCommWindowRegister failed: ncclSystemError (2)", "rank 0", "did not come back within", CLEAN));
+    void aWindowThatCannotBeDeregisteredGoesWithItsCommunicator() throws Exception {
+        assertThat(ranks("half", "2.28.9")
+                .environment(Map.of("SYMMEM_EMULATION_FAIL", "call=ncclCommWindowDeregister,occurrence=2,rank=1,code=2"))
+                .said()
+                .get(1)).contains("ncclCommWindowDeregister failed: ncclSystemError (2)", CLEAN);
     }
 
     /** NCCL's own addresses of the peers, which the later version has, must outlive the communicator's end. */
