@@ -23,17 +23,19 @@ struct comm {
     int device;
     bool symmetric;
     size_t stride;
-    /* Of the symmetric space: where the next window goes. The space of a window is taken until it is the last one. */
-    size_t taken;
     uint64_t flat;
+    /* How many ranks are a team that reaches each other by loads and stores. */
+    int team;
     atomic_long inside;
-    bool aborted;
-    struct window *windows;
-    char error[160];
+    atomic_bool revoked;
 };
 
 struct window {
     struct comm *comm;
+    /* What the caller has: from 2.28 on an address on the device, as the real one's, if the window is symmetric. */
+    uint64_t handle;
+    /* A registration for this rank only, which lines before 2.29 give where there are no symmetric windows. */
+    bool local;
     void *address;
     size_t size;
     /* What is mapped for a rank: the whole memory around the buffer. */
@@ -53,7 +55,10 @@ struct memory {
 /* Also the one that the shared parser of failures takes. */
 pthread_mutex_t nccl_emulation_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct memory *memories;
+static struct window *windows;
 static int comm_count, window_count, memory_count;
+/* As the real one's, which is of no communicator. */
+static char last_error[160];
 
 static bool switched(const char *name, bool otherwise) {
     const char *value = getenv(name);
@@ -86,8 +91,8 @@ static int leave(struct comm *comm, int result) {
     return result;
 }
 
-static int refuse(struct comm *comm, int result, const char *text) {
-    snprintf(comm->error, sizeof comm->error, "%s", text);
+static int refuse(int result, const char *text) {
+    snprintf(last_error, sizeof last_error, "%s", text);
     return result;
 }
 
@@ -102,10 +107,9 @@ EXPORT const char *ncclGetErrorString(int result) {
     return result >= 0 && result < (int)(sizeof TEXTS / sizeof TEXTS[0]) ? TEXTS[result] : "unknown result code";
 }
 
-static char start_error[160];
-
 EXPORT const char *ncclGetLastError(struct comm *comm) {
-    return comm != NULL ? comm->error : start_error;
+    (void)comm;
+    return last_error;
 }
 
 EXPORT int ncclGetUniqueId(struct unique_id *id) {
@@ -126,7 +130,17 @@ static bool has_cumem(int device) {
 }
 
 static bool all_peers_reach_each_other(void) {
-    return switched("SYMMEM_EMULATION_PEER_ACCESS", true);
+    return switched("SYMMEM_EMULATION_PEER_ACCESS", true) && !switched("NCCL_P2P_DISABLE", false);
+}
+
+static int team_of(int ranks) {
+    int team = (int)size_setting("NCCL_LSA_TEAM_SIZE", (size_t)ranks), rest = ranks;
+    while (rest != 0) {
+        int next = team % rest;
+        team = rest;
+        rest = next;
+    }
+    return team;
 }
 
 static int introduce(struct comm *comm) {
@@ -139,7 +153,9 @@ static int introduce(struct comm *comm) {
         return result;
     }
     bool shared_device_allowed = NCCL_VERSION >= 23003 && switched("NCCL_MULTI_RANK_GPU_ENABLE", false);
-    comm->symmetric = switched("NCCL_WIN_ENABLE", true);
+    comm->team = team_of(comm->ranks);
+    comm->symmetric = switched("NCCL_WIN_ENABLE", true)
+            && (NCCL_VERSION < 22902 || comm->team == comm->ranks || switched("SYMMEM_EMULATION_NCCL_GIN", false));
     for (int rank = 0; rank < comm->ranks; rank++) {
         if (all[rank].version != own.version || all[rank].ranks != own.ranks) {
             return NCCL_INVALID_USAGE;
@@ -148,7 +164,7 @@ static int introduce(struct comm *comm) {
         for (int other = 0; other < rank; other++) {
             bool same = memcmp(all[rank].uuid, all[other].uuid, sizeof own.uuid) == 0;
             if (same && !shared_device_allowed) {
-                snprintf(start_error, sizeof start_error, "Duplicate GPU detected : rank %d and rank %d", other, rank);
+                snprintf(last_error, sizeof last_error, "Duplicate GPU detected : rank %d and rank %d", other, rank);
                 return NCCL_INVALID_USAGE;
             }
             comm->symmetric = comm->symmetric && (same || all_peers_reach_each_other());
@@ -204,13 +220,31 @@ static void unmap_window(struct window *window) {
     }
 }
 
-static void forget(struct comm *comm) {
-    while (comm->windows != NULL) {
-        struct window *window = comm->windows;
-        comm->windows = window->next;
+/* Where the link to the next window of a communicator, or of any, is; its end if there is none. The lock is held. */
+static struct window **window_place(const struct comm *comm, uint64_t handle) {
+    struct window **place = &windows;
+    while (*place != NULL && ((comm != NULL && (*place)->comm != comm) || (handle != 0 && (*place)->handle != handle))) {
+        place = &(*place)->next;
+    }
+    return place;
+}
+
+static void drop(struct window **place) {
+    struct window *window = *place;
+    *place = window->next;
+    if (!window->local) {
         unmap_window(window);
-        free(window);
-        window_count--;
+        if (NCCL_VERSION >= 22800) {
+            cuMemFree_v2(window->handle);
+        }
+    }
+    free(window);
+    window_count--;
+}
+
+static void forget(struct comm *comm) {
+    for (struct window **place = window_place(comm, 0); *place != NULL; place = window_place(comm, 0)) {
+        drop(place);
     }
     if (comm->flat != 0) {
         cuMemAddressFree(comm->flat, comm->stride * (size_t)comm->ranks);
@@ -224,11 +258,11 @@ static void forget(struct comm *comm) {
 
 EXPORT int ncclCommDestroy(struct comm *comm) {
     enter(comm, "ncclCommDestroy");
-    if (comm->windows != NULL) {
+    pthread_mutex_lock(&nccl_emulation_lock);
+    if (*window_place(comm, 0) != NULL) {
         fprintf(stderr, "emulated NCCL: a communicator is destroyed before its windows are deregistered\n");
         abort();
     }
-    pthread_mutex_lock(&nccl_emulation_lock);
     forget(comm);
     pthread_mutex_unlock(&nccl_emulation_lock);
     return NCCL_OK;
@@ -244,6 +278,27 @@ EXPORT int ncclCommAbort(struct comm *comm) {
     forget(comm);
     pthread_mutex_unlock(&nccl_emulation_lock);
     return NCCL_OK;
+}
+
+SINCE_2_28_7 int ncclCommRevoke(struct comm *comm, int flags) {
+    if (flags != 0 || atomic_load(&comm->revoked)) {
+        return refuse(NCCL_INVALID_ARGUMENT, "flags are not 0, or the communicator is revoked already");
+    }
+    int failure = failing("ncclCommRevoke");
+    if (failure != 0) {
+        return failure;
+    }
+    atomic_store(&comm->revoked, true);
+    meeting_abort(comm->meeting);
+    while (atomic_load(&comm->inside) != 0) {
+        usleep(500);
+    }
+    return NCCL_OK;
+}
+
+/* Whether the communicator still takes calls that need the other ranks. */
+static int still_open(const struct comm *comm) {
+    return atomic_load(&comm->revoked) ? refuse(NCCL_INVALID_USAGE, "the communicator is revoked") : NCCL_OK;
 }
 
 EXPORT int ncclCommCount(struct comm *comm, int *count) {
@@ -368,18 +423,32 @@ static int map_window(struct window *window, uint64_t own, const int *descriptor
     return NCCL_OK;
 }
 
+/* The first place in the symmetric space of a rank that no window has. Ranks that closed different ones find different places. */
+static size_t free_place(const struct comm *comm, size_t size) {
+    size_t place = 0;
+    pthread_mutex_lock(&nccl_emulation_lock);
+    for (const struct window *other = windows; other != NULL;) {
+        bool in_the_way = other->comm == comm && !other->local && other->place < place + size && place < other->place + other->mapped;
+        place = in_the_way ? other->place + other->mapped : place;
+        other = in_the_way ? windows : other->next;
+    }
+    pthread_mutex_unlock(&nccl_emulation_lock);
+    return place;
+}
+
 static int register_memory(struct window *window) {
     struct comm *comm = window->comm;
     uint64_t base, own;
     int theirs[MAX_RANKS], descriptor = -1;
     if (cuMemGetAddressRange_v2(&base, &window->mapped, (uint64_t)(uintptr_t)window->address) != 0
             || cuMemRetainAllocationHandle(&own, base) != 0) {
-        return refuse(comm, NCCL_INVALID_ARGUMENT, "the buffer is not memory of cuMemCreate");
+        return refuse(NCCL_INVALID_ARGUMENT, "the buffer is not memory of cuMemCreate");
     }
     window->inner = (uint64_t)(uintptr_t)window->address - base;
-    int result = window->inner % WINDOW_ALIGNMENT == 0 ? NCCL_OK : refuse(comm, NCCL_INVALID_ARGUMENT, "the buffer is not aligned");
-    if (result == NCCL_OK && comm->taken + window->mapped > comm->stride) {
-        result = refuse(comm, NCCL_SYSTEM_ERROR, "no symmetric address space is left");
+    int result = window->inner % WINDOW_ALIGNMENT == 0 ? NCCL_OK : refuse(NCCL_INVALID_ARGUMENT, "the buffer is not aligned");
+    window->place = free_place(comm, window->mapped);
+    if (result == NCCL_OK && window->place + window->mapped > comm->stride) {
+        result = refuse(NCCL_SYSTEM_ERROR, "no symmetric address space is left");
     }
     if (result == NCCL_OK && cuMemExportToShareableHandle(&descriptor, own, HANDLE_POSIX_DESCRIPTOR, 0) != 0) {
         result = NCCL_CUDA_ERROR;
@@ -387,7 +456,6 @@ static int register_memory(struct window *window) {
     if (result == NCCL_OK) {
         result = meeting_descriptors(comm->meeting, descriptor, theirs);
         close(descriptor);
-        window->place = comm->taken;
         result = result == NCCL_OK ? map_window(window, own, theirs) : result;
         for (int rank = 0; rank < comm->ranks; rank++) {
             if (theirs[rank] >= 0) {
@@ -405,9 +473,53 @@ static bool is_to_be_null(const struct comm *comm) {
     return value != NULL && value[0] != '\0' && (strcmp(value, "*") == 0 || strtol(value, NULL, 10) == comm->rank);
 }
 
-EXPORT int ncclCommWindowRegister(struct comm *comm, void *address, size_t size, struct window **out, int flags) {
+static void remember(struct window *window) {
+    pthread_mutex_lock(&nccl_emulation_lock);
+    window->next = windows;
+    windows = window;
+    window_count++;
+    pthread_mutex_unlock(&nccl_emulation_lock);
+}
+
+/*
+ * Success, and no symmetric window: the trap that is to be kept. From 2.29 on there is none at all; before, a registration for this
+ * rank only looks like one; with that switched off, 2.27 gives none, and 2.28 does not even write it.
+ */
+static int without_symmetry(struct comm *comm, void *address, struct window **out) {
+    bool local = NCCL_VERSION < 22900 && switched("NCCL_LOCAL_REGISTER", true)
+            && (NCCL_VERSION >= 22800 || has_cumem(comm->device));
+    if (local) {
+        struct window *window = calloc(1, sizeof *window);
+        *window = (struct window){.comm = comm, .handle = (uintptr_t)window, .local = true, .address = address};
+        remember(window);
+        *out = window;
+    } else if (NCCL_VERSION < 22800 || NCCL_VERSION >= 22900) {
+        *out = NULL;
+    }
+    return NCCL_OK;
+}
+
+static int register_symmetric(struct comm *comm, void *address, size_t size, struct window **out) {
+    struct window *window = calloc(1, sizeof *window);
+    *window = (struct window){.comm = comm, .handle = (uintptr_t)window, .address = address, .size = size};
+    int result = register_memory(window);
+    if (result == NCCL_OK && NCCL_VERSION >= 22800 && cuMemAlloc_v2(&window->handle, sizeof *window) != 0) {
+        unmap_window(window);
+        result = NCCL_CUDA_ERROR;
+    }
+    if (result != NCCL_OK) {
+        free(window);
+        return result;
+    }
+    remember(window);
+    *out = (struct window *)(uintptr_t)window->handle;
+    return NCCL_OK;
+}
+
+SINCE_2_27_3 int ncclCommWindowRegister(struct comm *comm, void *address, size_t size, struct window **out, int flags) {
     enter(comm, "ncclCommWindowRegister");
     int failure = failing("ncclCommWindowRegister");
+    failure = failure == 0 ? still_open(comm) : failure;
     if (failure != 0) {
         return leave(comm, failure);
     }
@@ -415,64 +527,39 @@ EXPORT int ncclCommWindowRegister(struct comm *comm, void *address, size_t size,
         return leave(comm, NCCL_INVALID_ARGUMENT);
     }
     if (!comm->symmetric || (flags & WINDOW_SYMMETRIC) == 0) {
-#if NCCL_VERSION >= 22902
+        return leave(comm, without_symmetry(comm, address, out));
+    }
+    int result = register_symmetric(comm, address, size, out);
+    if (result == NCCL_OK && is_to_be_null(comm)) {
+        pthread_mutex_lock(&nccl_emulation_lock);
+        drop(window_place(comm, (uintptr_t)*out));
+        pthread_mutex_unlock(&nccl_emulation_lock);
         *out = NULL;
-#endif
-        /* Success, and no window: the trap that is to be kept. */
-        return leave(comm, NCCL_OK);
     }
-    struct window *window = calloc(1, sizeof *window);
-    window->comm = comm;
-    window->address = address;
-    window->size = size;
-    int result = register_memory(window);
-    if (result != NCCL_OK || is_to_be_null(comm)) {
-        if (result == NCCL_OK) {
-            unmap_window(window);
-        }
-        free(window);
-        return leave(comm, result);
-    }
-    comm->taken += window->mapped;
-    window->next = comm->windows;
-    comm->windows = window;
-    pthread_mutex_lock(&nccl_emulation_lock);
-    window_count++;
-    pthread_mutex_unlock(&nccl_emulation_lock);
-    *out = window;
-    return leave(comm, NCCL_OK);
+    return leave(comm, result);
 }
 
-EXPORT int ncclCommWindowDeregister(struct comm *comm, struct window *window) {
+SINCE_2_27_3 int ncclCommWindowDeregister(struct comm *comm, struct window *handle) {
     enter(comm, "ncclCommWindowDeregister");
     int failure = failing("ncclCommWindowDeregister");
     if (failure != 0) {
         return leave(comm, failure);
     }
-    struct window **place = &comm->windows;
-    while (*place != NULL && *place != window) {
-        place = &(*place)->next;
-    }
-    if (*place == NULL) {
-        return leave(comm, NCCL_INVALID_ARGUMENT);
-    }
-    *place = window->next;
-    unmap_window(window);
-    free(window);
-    comm->taken = 0;
-    for (const struct window *other = comm->windows; other != NULL; other = other->next) {
-        comm->taken = comm->taken > other->place + other->mapped ? comm->taken : other->place + other->mapped;
-    }
     pthread_mutex_lock(&nccl_emulation_lock);
-    window_count--;
+    struct window **place = window_place(comm, (uintptr_t)handle);
+    int result = *place == NULL || handle == NULL ? NCCL_INVALID_ARGUMENT : NCCL_OK;
+    if (result == NCCL_OK) {
+        drop(place);
+    }
     pthread_mutex_unlock(&nccl_emulation_lock);
-    return leave(comm, NCCL_OK);
+    return leave(comm, result);
 }
 
 /* Of the types only bytes, 0 and 1, are emulated. */
 EXPORT int ncclBroadcast(const void *source, void *target, size_t count, int type, int root, struct comm *comm, uint64_t stream) {
     enter(comm, "ncclBroadcast");
     int failure = failing("ncclBroadcast");
+    failure = failure == 0 ? still_open(comm) : failure;
     if (failure != 0) {
         return leave(comm, failure);
     }
@@ -486,6 +573,7 @@ EXPORT int ncclBroadcast(const void *source, void *target, size_t count, int typ
 EXPORT int ncclAllGather(const void *source, void *target, size_t count, int type, struct comm *comm, uint64_t stream) {
     enter(comm, "ncclAllGather");
     int failure = failing("ncclAllGather");
+    failure = failure == 0 ? still_open(comm) : failure;
     if (failure != 0) {
         return leave(comm, failure);
     }
@@ -497,31 +585,48 @@ EXPORT int ncclAllGather(const void *source, void *target, size_t count, int typ
 }
 
 #if NCCL_VERSION >= 22902
-EXPORT int ncclWinGetUserPtr(struct comm *comm, struct window *window, void **address) {
-    enter(comm, "ncclWinGetUserPtr");
-    *address = window->address;
-    return leave(comm, NCCL_OK);
+/* A copy of the window, since it may go as soon as the lock is free; false if there is none, or it is shorter. */
+static bool find_window(struct window *handle, size_t offset, struct window *found) {
+    pthread_mutex_lock(&nccl_emulation_lock);
+    const struct window *window = handle == NULL ? NULL : *window_place(NULL, (uintptr_t)handle);
+    if (window != NULL) {
+        *found = *window;
+    }
+    pthread_mutex_unlock(&nccl_emulation_lock);
+    return window != NULL && offset < found->size;
 }
 
-EXPORT int ncclGetPeerDevicePointer(struct window *window, size_t offset, int peer, void **address) {
-    if (window == NULL || offset >= window->size || peer < 0 || peer >= window->comm->ranks) {
+EXPORT int ncclWinGetUserPtr(struct comm *comm, struct window *handle, void **address) {
+    enter(comm, "ncclWinGetUserPtr");
+    struct window window;
+    bool known = find_window(handle, 0, &window);
+    *address = known ? window.address : NULL;
+    return leave(comm, known ? NCCL_OK : NCCL_INVALID_ARGUMENT);
+}
+
+EXPORT int ncclGetPeerDevicePointer(struct window *handle, size_t offset, int peer, void **address) {
+    struct window window;
+    if (!find_window(handle, offset, &window) || peer < 0 || peer >= window.comm->ranks) {
         return NCCL_INVALID_ARGUMENT;
     }
     int failure = failing("ncclGetPeerDevicePointer");
     if (failure != 0) {
         return failure;
     }
-    struct comm *comm = window->comm;
-    *address = (void *)(uintptr_t)(comm->flat + (size_t)peer * comm->stride + window->place + window->inner + offset);
+    const struct comm *comm = window.comm;
+    *address = peer / comm->team != comm->rank / comm->team
+            ? NULL
+            : (void *)(uintptr_t)(comm->flat + (size_t)peer * comm->stride + window.place + window.inner + offset);
     return NCCL_OK;
 }
 
-EXPORT int ncclGetLsaDevicePointer(struct window *window, size_t offset, int peer, void **address) {
-    return ncclGetPeerDevicePointer(window, offset, peer, address);
+EXPORT int ncclGetLsaDevicePointer(struct window *handle, size_t offset, int peer, void **address) {
+    return ncclGetPeerDevicePointer(handle, offset, peer, address);
 }
 
-EXPORT int ncclGetLsaMultimemDevicePointer(struct window *window, size_t offset, void **address) {
-    if (window == NULL || offset >= window->size) {
+EXPORT int ncclGetLsaMultimemDevicePointer(struct window *handle, size_t offset, void **address) {
+    struct window window;
+    if (!find_window(handle, offset, &window)) {
         return NCCL_INVALID_ARGUMENT;
     }
     /* As where NVLS is off. */

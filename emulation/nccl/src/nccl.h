@@ -7,6 +7,17 @@
 #include <stdint.h>
 
 #define EXPORT __attribute__((visibility("default")))
+/* What a line lacks is there, but not to be found from outside. */
+#if NCCL_VERSION >= 22703
+#define SINCE_2_27_3 EXPORT
+#else
+#define SINCE_2_27_3
+#endif
+#if NCCL_VERSION >= 22807
+#define SINCE_2_28_7 EXPORT
+#else
+#define SINCE_2_28_7
+#endif
 
 enum nccl_result {
     NCCL_OK = 0,
@@ -34,13 +45,14 @@ EXPORT int ncclGetUniqueId(struct unique_id *id);
 EXPORT int ncclCommInitRank(struct comm **comm, int ranks, struct unique_id id, int rank);
 EXPORT int ncclCommDestroy(struct comm *comm);
 EXPORT int ncclCommAbort(struct comm *comm);
+SINCE_2_28_7 int ncclCommRevoke(struct comm *comm, int flags);
 EXPORT int ncclCommCount(struct comm *comm, int *count);
 EXPORT int ncclCommUserRank(struct comm *comm, int *rank);
 EXPORT int ncclCommGetAsyncError(struct comm *comm, int *error);
 EXPORT int ncclMemAlloc(void **address, size_t size);
 EXPORT int ncclMemFree(void *address);
-EXPORT int ncclCommWindowRegister(struct comm *comm, void *address, size_t size, struct window **window, int flags);
-EXPORT int ncclCommWindowDeregister(struct comm *comm, struct window *window);
+SINCE_2_27_3 int ncclCommWindowRegister(struct comm *comm, void *address, size_t size, struct window **window, int flags);
+SINCE_2_27_3 int ncclCommWindowDeregister(struct comm *comm, struct window *window);
 EXPORT int ncclBroadcast(const void *source, void *target, size_t count, int type, int root, struct comm *comm, uint64_t stream);
 EXPORT int ncclAllGather(const void *source, void *target, size_t count, int type, struct comm *comm, uint64_t stream);
 #if NCCL_VERSION >= 22902

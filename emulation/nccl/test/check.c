@@ -88,16 +88,29 @@ static void a_window_maps_the_peers(int rank, struct unique_id id) {
     nothing_is_left();
 }
 
-static void a_null_window_is_success(int rank, struct unique_id id) {
+/* What a call leaves where a window is expected: 0 is null, 1 is what was there before, 2 is a window. */
+static int answer_without_symmetry(struct comm *comm, void *buffer) {
+    struct window *before = (struct window *)8, *window = before;
+    CHECK(ncclCommWindowRegister(comm, buffer, SIZE, &window, WINDOW_SYMMETRIC) == NCCL_OK);
+    if (window == NULL || window == before) {
+        return window == before;
+    }
+    unsigned type;
+    CHECK(cuPointerGetAttribute(&type, 2, (uint64_t)(uintptr_t)window) != 0);
+    CHECK(ncclCommWindowDeregister(comm, window) == NCCL_OK);
+    return 2;
+}
+
+static void no_symmetric_window_is_success(int rank, struct unique_id id) {
     setenv("NCCL_WIN_ENABLE", "0", 1);
     struct comm *comm = joined(rank, rank, id);
     void *buffer;
-    struct window *before = (struct window *)8, *window = before;
     CHECK(ncclMemAlloc(&buffer, SIZE) == NCCL_OK);
-    CHECK(ncclCommWindowRegister(comm, buffer, SIZE, &window, WINDOW_SYMMETRIC) == NCCL_OK);
-    /* Before 2.29 it is not even written. */
-    CHECK(window == (NCCL_VERSION >= 22902 ? NULL : before));
+    CHECK(answer_without_symmetry(comm, buffer) == (NCCL_VERSION >= 22902 ? 0 : 2));
+    setenv("NCCL_LOCAL_REGISTER", "0", 1);
+    CHECK(answer_without_symmetry(comm, buffer) == (NCCL_VERSION >= 22800 && NCCL_VERSION < 22900));
     CHECK(ncclMemFree(buffer) == NCCL_OK && ncclCommDestroy(comm) == NCCL_OK);
+    nothing_is_left();
 }
 
 static void one_device_is_refused(int rank, struct unique_id id) {
@@ -158,6 +171,66 @@ static void an_abort_ends_the_wait(int rank, struct unique_id id) {
     CHECK(write(staying_away[1], "e", 1) == 1);
 }
 
+#if NCCL_VERSION >= 22807
+static void *revokes_once_inside(void *comm) {
+    while (emu_calls("cuMemExportToShareableHandle") < 2) {
+        usleep(100);
+    }
+    CHECK(ncclCommRevoke(comm, 0) == NCCL_OK);
+    return NULL;
+}
+
+static void a_revoked_communicator_keeps_its_windows(int rank, struct unique_id id) {
+    struct comm *comm = joined(rank, rank, id);
+    void *first, *second;
+    struct window *window, *other;
+    CHECK(ncclMemAlloc(&first, SIZE) == NCCL_OK && ncclMemAlloc(&second, SIZE) == NCCL_OK);
+    CHECK(ncclCommWindowRegister(comm, first, SIZE, &window, WINDOW_SYMMETRIC) == NCCL_OK);
+    if (rank == 1) {
+        stay_away();
+        return;
+    }
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, revokes_once_inside, comm) == 0);
+    CHECK(ncclCommWindowRegister(comm, second, SIZE, &other, WINDOW_SYMMETRIC) == NCCL_INTERNAL_ERROR);
+    pthread_join(thread, NULL);
+    CHECK(ncclCommRevoke(comm, 0) == NCCL_INVALID_ARGUMENT);
+    CHECK(ncclCommWindowRegister(comm, second, SIZE, &other, WINDOW_SYMMETRIC) == NCCL_INVALID_USAGE);
+#if NCCL_VERSION >= 22902
+    uint32_t value;
+    void *theirs;
+    CHECK(ncclGetPeerDevicePointer(window, 0, 1, &theirs) == NCCL_OK);
+    CHECK(cuMemcpyDtoH_v2(&value, (uint64_t)(uintptr_t)theirs, sizeof value) == 0);
+#endif
+    CHECK(write(staying_away[1], "e", 1) == 1);
+    CHECK(ncclCommAbort(comm) == NCCL_OK);
+    CHECK(ncclMemFree(first) == NCCL_OK && ncclMemFree(second) == NCCL_OK);
+    nothing_is_left();
+}
+#endif
+
+#if NCCL_VERSION >= 22902
+static void several_teams_have_no_windows(int rank, struct unique_id id) {
+    setenv("NCCL_LSA_TEAM_SIZE", "1", 1);
+    struct comm *comm = joined(rank, rank, id);
+    void *buffer;
+    CHECK(ncclMemAlloc(&buffer, SIZE) == NCCL_OK);
+    CHECK(answer_without_symmetry(comm, buffer) == 0);
+}
+
+static void a_network_gives_several_teams_windows_and_no_addresses(int rank, struct unique_id id) {
+    setenv("NCCL_LSA_TEAM_SIZE", "1", 1);
+    setenv("SYMMEM_EMULATION_NCCL_GIN", "1", 1);
+    struct comm *comm = joined(rank, rank, id);
+    void *buffer, *address = &buffer;
+    struct window *window;
+    CHECK(ncclMemAlloc(&buffer, SIZE) == NCCL_OK);
+    CHECK(ncclCommWindowRegister(comm, buffer, SIZE, &window, WINDOW_SYMMETRIC) == NCCL_OK && window != NULL);
+    CHECK(ncclGetPeerDevicePointer(window, 0, 1 - rank, &address) == NCCL_OK && address == NULL);
+    CHECK(ncclGetPeerDevicePointer(window, 0, rank, &address) == NCCL_OK && address != NULL);
+}
+#endif
+
 static void *registers(void *comm) {
     void *buffer;
     struct window *window;
@@ -202,11 +275,18 @@ int main(void) {
         rank_body *body;
     } TESTS[] = {
         {"a window maps the peers", a_window_maps_the_peers},
-        {"a null window is success", a_null_window_is_success},
+        {"no symmetric window is success", no_symmetric_window_is_success},
         {"one device is refused", one_device_is_refused},
         {"one device is allowed from 2.30 on", one_device_is_allowed_from_2_30},
         {"the space ends", the_space_ends},
         {"an abort ends the wait", an_abort_ends_the_wait},
+#if NCCL_VERSION >= 22807
+        {"a revoked communicator keeps its windows", a_revoked_communicator_keeps_its_windows},
+#endif
+#if NCCL_VERSION >= 22902
+        {"several teams have no windows", several_teams_have_no_windows},
+        {"a network gives several teams windows and no addresses", a_network_gives_several_teams_windows_and_no_addresses},
+#endif
         {"two threads end the process", two_threads_end_the_process},
         {"failures come on demand", failures_come_on_demand},
     };

@@ -7,10 +7,13 @@ import org.symmem.spi.CollectiveCalls;
  * {@link SymmetricMemory#nativeCollectives()}; lives as long as that.
  *
  * <p>Every method is collective: all ranks call it with the same arguments but the memory, and in the same order if there are several.
- * It returns at once, and is done in the order of the stream on each rank: what was put on the stream before has happened, and what
- * is put on it later sees the result. Ranks that disagree on size or root, or come in another order, are not noticed here: the result
+ * It is done in the order of the stream on each rank: what was put on the stream before has happened, and what is put on it later
+ * sees the result. It returns at once, but for the first call, within which the library may connect the ranks: that blocks until all
+ * have come, or the group's timeout has passed. Ranks that disagree on size or root, or come in another order, are not noticed here: the result
  * is then undefined. If a rank does not come within the group's timeout, the stream of every rank that waits fails, which
- * {@link Stream#synchronize} reports, and no collective can be made any more. Used by one thread at a time.
+ * {@link Stream#synchronize} reports, and no collective can be made any more; tensors that had their rendezvous can still be used.
+ * Calls of several threads take turns, since the library allows one thread in a communicator; but their order must be the same on all
+ * ranks, so use one thread.
  *
  * <p>Views are dense and of this rank's own buffer; the tensors need no rendezvous for it. Elements are copied as they are, whatever
  * their type.

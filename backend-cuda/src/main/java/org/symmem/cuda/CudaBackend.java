@@ -63,6 +63,11 @@ public final class CudaBackend implements Backend {
         engine.watch(parked);
     }
 
+    /** Waits for what this backend has on its way by itself, before memory is unmapped; nothing of it waits for a peer. */
+    public void quiesce() {
+        engine.quiesce();
+    }
+
     ProcessGroup group() {
         return group;
     }

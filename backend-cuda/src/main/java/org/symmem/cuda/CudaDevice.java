@@ -3,7 +3,9 @@ package org.symmem.cuda;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Collection;
 import java.util.HexFormat;
+import java.util.Optional;
 import org.symmem.ErrorCode;
 import org.symmem.NativeCallException;
 import org.symmem.SymmetricMemoryException;
@@ -16,6 +18,9 @@ public final class CudaDevice implements AutoCloseable {
     private static final int POSIX_DESCRIPTOR_SUPPORTED = 103;
     private static final int MULTICAST_SUPPORTED = 132;
     private static final int WAIT_64_SUPPORTED = 122;
+    /** Of an address. */
+    private static final int MEMORY_TYPE = 2;
+    private static final int DEVICE_MEMORY = 2;
     private static final int FLUSH_REMOTE_WRITES_SUPPORTED = 98;
 
     private final int ordinal;
@@ -76,12 +81,10 @@ public final class CudaDevice implements AutoCloseable {
             int device = intFrom(value -> CudaDriver.deviceGet(value, ordinal, purpose));
             MemorySegment name = arena.allocate(256);
             CudaDriver.deviceGetName(name, 255, device, purpose);
-            MemorySegment uuid = arena.allocate(16);
-            CudaDriver.deviceGetUuid(uuid, device, purpose);
+            String uuid = uuidOf(device, purpose);
             MemorySegment context = arena.allocate(ValueLayout.JAVA_LONG);
             CudaDriver.devicePrimaryCtxRetain(context, device, purpose);
-            return new CudaDevice(ordinal, device, name.getString(0), HexFormat.of().formatHex(uuid.toArray(ValueLayout.JAVA_BYTE)),
-                    context.get(ValueLayout.JAVA_LONG, 0));
+            return new CudaDevice(ordinal, device, name.getString(0), uuid, context.get(ValueLayout.JAVA_LONG, 0));
         }
     }
 
@@ -117,6 +120,43 @@ public final class CudaDevice implements AutoCloseable {
 
     public boolean canFlushRemoteWrites() {
         return has(FLUSH_REMOTE_WRITES_SUPPORTED);
+    }
+
+    /** {@return whether an address is one of a device's memory, as far as the driver knows} */
+    public boolean knowsAsDeviceMemory(long address) {
+        try (Current current = makeCurrent()) {
+            return intFrom(
+                    type -> CudaDriver.pointerGetAttribute(type, MEMORY_TYPE, address, "asking whose memory that is")) == DEVICE_MEMORY;
+        } catch (NativeCallException e) {
+            // It is none that the driver gave.
+            return false;
+        }
+    }
+
+    /**
+     * {@return which of some devices this one cannot load from and store to, in words, as far as this process sees them}
+     *
+     * @param uuids of the devices, this one's own perhaps among them
+     */
+    public Optional<String> outOfReach(Collection<String> uuids) {
+        for (int other = 0; other < count(); other++) {
+            int ordinalThere = other;
+            String purpose = "asking for the peers of device " + ordinal;
+            int there = intFrom(value -> CudaDriver.deviceGet(value, ordinalThere, purpose));
+            if (there != device && uuids.contains(uuidOf(there, purpose))
+                    && intFrom(can -> CudaDriver.deviceCanAccessPeer(can, device, there, purpose)) == 0) {
+                return Optional.of(this + " has no peer access to device " + other + " (cuDeviceCanAccessPeer)");
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static String uuidOf(int device, String purpose) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment uuid = arena.allocate(16);
+            CudaDriver.deviceGetUuid(uuid, device, purpose);
+            return HexFormat.of().formatHex(uuid.toArray(ValueLayout.JAVA_BYTE));
+        }
     }
 
     /** {@return the device as the driver's structures name it} */

@@ -79,6 +79,14 @@ final class CudaDriver {
         }
     }
 
+    static void deviceCanAccessPeer(MemorySegment can, int device, int peer, String purpose) {
+        try {
+            checked((int) DeviceCanAccessPeer.HANDLE.invokeExact(can, device, peer), "cuDeviceCanAccessPeer", purpose);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
     static void deviceGetAttribute(MemorySegment value, int attribute, int device, String purpose) {
         try {
             checked((int) DeviceGetAttribute.HANDLE.invokeExact(value, attribute, device), "cuDeviceGetAttribute", purpose);
@@ -529,6 +537,10 @@ final class CudaDriver {
 
     private static final class DeviceGetUuid {
         static final MethodHandle HANDLE = function("cuDeviceGetUuid_v2", ADDRESS, JAVA_INT);
+    }
+
+    private static final class DeviceCanAccessPeer {
+        static final MethodHandle HANDLE = function("cuDeviceCanAccessPeer", ADDRESS, JAVA_INT, JAVA_INT);
     }
 
     private static final class DeviceGetAttribute {

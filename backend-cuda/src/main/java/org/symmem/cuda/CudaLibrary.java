@@ -3,7 +3,10 @@ package org.symmem.cuda;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Optional;
+import org.symmem.linux.SharedLibrary;
 
 /** The driver's library. It is the machine's, never shipped: {@code symmem.cuda.path} names another file than the loader's choice. */
 public final class CudaLibrary {
@@ -19,12 +22,18 @@ public final class CudaLibrary {
     /** {@return why the library cannot be loaded, or empty if it can} Never throws, asked again or not. */
     public static Optional<String> unavailable() {
         String file = System.getProperty(PATH_PROPERTY, NAME);
+        boolean isThere = file.contains("/") && Files.exists(Path.of(file));
+        Optional<String> unsuitable = isThere ? SharedLibrary.unsuitable(Path.of(file)) : Optional.empty();
+        if (unsuitable.isPresent()) {
+            return unsuitable;
+        }
         try {
             return symbol("cuInit").isPresent() ? Optional.empty() : Optional.of(file + " is no CUDA driver: it lacks cuInit");
         } catch (IllegalArgumentException | LinkageError e) {
             // The first time it is an ExceptionInInitializerError, later a NoClassDefFoundError.
-            return Optional.of(
-                    file + " not found by the dynamic loader (LD_LIBRARY_PATH, /etc/ld.so.cache, /usr/lib; or set " + PATH_PROPERTY + ")");
+            return Optional.of(isThere ? file + " cannot be loaded: " + SharedLibrary.loaderError(file)
+                    : file + " not found by the dynamic loader (LD_LIBRARY_PATH, /etc/ld.so.cache, /usr/lib; or set " + PATH_PROPERTY
+                            + ")");
         }
     }
 

@@ -26,18 +26,25 @@ import org.symmem.NativeCallException;
 final class Nccl {
     static final int UNIQUE_ID_BYTES = 128;
     private static final int COLLECTIVE_SYMMETRIC = 1;
+    private static final int REVOKE_DEFAULT = 0;
+    private static final String PEER_POINTER = "ncclGetPeerDevicePointer";
 
     private final NcclLibrary library;
     private final Optional<MethodHandle> getPeerDevicePointer;
+    private final Optional<MethodHandle> commRevoke;
 
     Nccl(NcclLibrary library) {
         this.library = library;
-        this.getPeerDevicePointer = library.version().isAtLeast(NcclVersion.PEER_POINTERS)
-                ? library.lookup()
-                        .find("ncclGetPeerDevicePointer")
-                        .map(function -> Linker.nativeLinker()
-                                .downcallHandle(function, FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG,
-                                        ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.ADDRESS)))
+        this.commRevoke = handle(library, "ncclCommRevoke", NcclVersion.REVOKE,
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
+        this.getPeerDevicePointer = handle(library, PEER_POINTER, NcclVersion.PEER_POINTERS,
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT,
+                        ValueLayout.ADDRESS));
+    }
+
+    private static Optional<MethodHandle> handle(NcclLibrary library, String function, NcclVersion since, FunctionDescriptor descriptor) {
+        return library.version().isAtLeast(since)
+                ? library.lookup().find(function).map(found -> Linker.nativeLinker().downcallHandle(found, descriptor))
                 : Optional.empty();
     }
 
@@ -71,6 +78,23 @@ final class Nccl {
         checked(nccl.ncclCommAbort(comm), "ncclCommAbort", null, purpose);
     }
 
+    /** {@return whether a communicator's calls can be ended without ending its windows} */
+    boolean canRevoke() {
+        return commRevoke.isPresent();
+    }
+
+    /** Ends what is under way in a communicator, on the device too. Its windows stay, until it is aborted. */
+    void commRevoke(ncclComm comm, String purpose) {
+        try {
+            int status = (int) commRevoke.orElseThrow().invokeExact(comm.address(), REVOKE_DEFAULT);
+            checked(status, "ncclCommRevoke", comm, purpose);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
     long memAlloc(long sizeBytes, String purpose) {
         try (PointerPointer<Pointer> address = new PointerPointer<>(1)) {
             address.put(0, (Pointer) null);
@@ -87,8 +111,12 @@ final class Nccl {
     ncclWindow_vidmem commWindowRegister(ncclComm comm, long address, long sizeBytes, String purpose) {
         // Null before, since versions before 2.29 do not write it where they give none.
         ncclWindow_vidmem window = new ncclWindow_vidmem();
-        checked(nccl.ncclCommWindowRegister(comm, at(address), sizeBytes, window, COLLECTIVE_SYMMETRIC), "ncclCommWindowRegister", comm,
-                purpose);
+        int status = nccl.ncclCommWindowRegister(comm, at(address), sizeBytes, window, COLLECTIVE_SYMMETRIC);
+        // What NCCL answers where the space is used up differs from version to version.
+        boolean perhapsFull = status == nccl.ncclSystemError || status == nccl.ncclInternalError;
+        checked(status, "ncclCommWindowRegister", comm, purpose + (perhapsFull
+                ? " (if there are many, NCCL's symmetric address space is used up: close tensors, or set NCCL_WIN_STRIDE to more bytes)"
+                : ""));
         return window;
     }
 
@@ -109,9 +137,12 @@ final class Nccl {
                 "ncclAllGather", comm, purpose);
     }
 
-    /** {@return whether the library has the host getter of peer pointers} */
+    /**
+     * {@return whether peers' addresses may be NCCL's} The library must have the host getter. It must also be able to revoke a
+     * communicator: to abort one, which is all that others can do, takes the addresses from whoever still uses them.
+     */
     boolean hasPeerPointers() {
-        return getPeerDevicePointer.isPresent();
+        return getPeerDevicePointer.isPresent() && canRevoke();
     }
 
     /** {@return where a peer's part of a window is mapped, or 0 if it is not within reach of loads and stores} */
@@ -119,7 +150,7 @@ final class Nccl {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment address = arena.allocate(ValueLayout.JAVA_LONG);
             int status = (int) getPeerDevicePointer.orElseThrow().invokeExact(window.address(), 0L, peer, address);
-            checked(status, "ncclGetPeerDevicePointer", comm, purpose);
+            checked(status, PEER_POINTER, comm, purpose);
             return address.get(ValueLayout.JAVA_LONG, 0);
         } catch (RuntimeException | Error e) {
             throw e;

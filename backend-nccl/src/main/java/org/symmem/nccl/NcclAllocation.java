@@ -1,6 +1,7 @@
 package org.symmem.nccl;
 
 import org.bytedeco.cuda.nccl.ncclWindow_vidmem;
+import org.symmem.ErrorCode;
 import org.symmem.MemoryRegion;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.cuda.CudaMemory;
@@ -18,6 +19,9 @@ import org.symmem.spi.SignalPadLayout;
  * where this NCCL has no getters for them.
  */
 final class NcclAllocation implements Allocation {
+    /** As many as a device has addresses for. */
+    private static final long MOST_BYTES = 1L << 47;
+
     private final NcclBackend backend;
     private final long address;
     private final long sizeBytes;
@@ -33,17 +37,23 @@ final class NcclAllocation implements Allocation {
     }
 
     static NcclAllocation allocate(NcclBackend backend, long sizeBytes, SignalPadLayout pad) {
+        if (sizeBytes > MOST_BYTES) {
+            throw new SymmetricMemoryException(ErrorCode.RESOURCE_LIMIT,
+                    "a buffer of " + sizeBytes + " bytes does not fit a device's address space: ask for less");
+        }
         Closers closers = new Closers();
         NcclCommunicator communicator = backend.communicator();
         try {
             String purpose = "allocating " + sizeBytes + " bytes on " + backend.device();
-            long address = communicator.alone(purpose, () -> communicator.nccl().memAlloc(sizeBytes, purpose));
+            // NCCL rounds up to the granularity of allocations, which is less than that of multicast.
+            long memoryBytes = Math.ceilDiv(sizeBytes, backend.granularityBytes()) * backend.granularityBytes();
+            long address = communicator.alone(purpose, () -> communicator.nccl().memAlloc(memoryBytes, purpose));
             closers.add(() -> backend.free(address, sizeBytes));
             MemoryRegion region = MemoryRegion.of(address, sizeBytes);
             var unsuitable = backend.cuda().validate(region, sizeBytes);
             if (!unsuitable.isEmpty()) {
-                throw new SymmetricMemoryException(NcclErrors.NO_WINDOW, "memory of ncclMemAlloc cannot be symmetric: "
-                        + String.join("; ", unsuitable) + WindowTrial.cuMemSetting());
+                throw new SymmetricMemoryException(NcclErrors.NO_WINDOW,
+                        "memory of ncclMemAlloc cannot be symmetric: " + String.join("; ", unsuitable));
             }
             Allocation shared = closers.add(backend.cuda().wrap(region, sizeBytes, pad));
             backend.cuda().fill(shared.local(), 0, sizeBytes, 0, 1);
@@ -77,7 +87,9 @@ final class NcclAllocation implements Allocation {
                     peers[peer] = peer == backend.group().rank() ? local() : peerIn(window[0], peer, mapping);
                 }
             });
-            return new NcclMapping(mapping, peers, opened);
+            // Copies that were given up may still be at work on addresses in the window.
+            opened.add(backend.cuda()::quiesce);
+            return new NcclMapping(mapping, peers, backend.communicator(), opened);
         } catch (Throwable e) {
             opened.closeBecauseOf(e);
             throw e;
@@ -91,7 +103,7 @@ final class NcclAllocation implements Allocation {
                 comm -> communicator.nccl().commWindowRegister(comm, address, sizeBytes, purpose));
         if (window.isNull()) {
             throw new SymmetricMemoryException(NcclErrors.NO_WINDOW,
-                    "NCCL answered success and gave no window: " + WindowTrial.reason(backend.group().worldSize()));
+                    "NCCL answered success and gave no window, though it gave one before. NCCL_DEBUG=INFO says more");
         }
         opened.add(() -> backend.deregister(window, sizeBytes));
         return window;

@@ -8,6 +8,7 @@ import java.util.Optional;
 import org.bytedeco.cuda.nccl.ncclWindow_vidmem;
 import org.symmem.Capability;
 import org.symmem.MemoryRegion;
+import org.symmem.NativeCallException;
 import org.symmem.ProcessGroup;
 import org.symmem.Support;
 import org.symmem.cuda.CudaBackend;
@@ -41,7 +42,7 @@ final class NcclBackend implements Backend {
         return group;
     }
 
-    Backend cuda() {
+    CudaBackend cuda() {
         return cuda;
     }
 
@@ -69,10 +70,15 @@ final class NcclBackend implements Backend {
     void deregister(ncclWindow_vidmem window, long sizeBytes) {
         if (communicator.isUsable()) {
             String purpose = "deregistering a window of " + sizeBytes + " bytes";
-            communicator.alone(purpose, () -> {
-                communicator.nccl().commWindowDeregister(communicator.joined(), window, purpose);
-                return window;
-            });
+            try {
+                communicator.alone(purpose, () -> {
+                    communicator.nccl().commWindowDeregister(communicator.joined(), window, purpose);
+                    return window;
+                });
+            } catch (NativeCallException e) {
+                communicator.giveUp(purpose + " failed");
+                throw e;
+            }
         }
         // Else the window goes with the communicator, which is aborted when the backend is closed.
     }
@@ -86,13 +92,13 @@ final class NcclBackend implements Backend {
     public Map<Capability, Support> capabilities() {
         NcclLibrary library = communicator.nccl().library();
         Map<Capability, Support> all = new EnumMap<>(cuda.capabilities());
-        all.put(Capability.PEER_ADDRESS, new Support.Yes(peerAddresses(library, cuda.capabilities().get(Capability.PEER_ADDRESS))));
+        all.put(Capability.PEER_ADDRESS, new Support.Yes(peerAddresses(communicator.nccl()) + "; "
+                + cuda.capabilities().get(Capability.PEER_ADDRESS).explanation()));
         all.put(Capability.CONTIGUOUS_VIEW, new Support.Yes("dense, by a mapping of NCCL's memory of its own; within NCCL's windows ranks "
                 + "are a device's memory apart"));
         all.put(Capability.WRAP, new Support.Yes("memory of cuMemCreate that can be exported; by exchanged handles, without a window"));
         all.computeIfPresent(Capability.STREAM_SIGNALS, (capability, support) -> support.supported()
-                ? new Support.Yes(support.explanation() + "; not by ncclPutSignal, which has one channel and counts (needs "
-                        + NcclVersion.PEER_POINTERS + ", found " + library.version() + ")")
+                ? new Support.Yes(support.explanation() + "; not by ncclPutSignal, which has one channel (docs/adr/0007)")
                 : support);
         all.put(Capability.THREAD_RANKS,
                 new Support.No("ranks in one process would wait for each other inside NCCL's calls; start a process for each rank"));
@@ -100,12 +106,11 @@ final class NcclBackend implements Backend {
         return all;
     }
 
-    private static String peerAddresses(NcclLibrary library, Support cuda) {
-        boolean has = library.version().isAtLeast(NcclVersion.PEER_POINTERS)
-                && library.lookup().find("ncclGetPeerDevicePointer").isPresent();
-        return has ? "peer pointers from NCCL: " + library
-                : "peer pointers from NCCL: needs " + NcclVersion.PEER_POINTERS + ", found " + library.version()
-                        + "; using the exported memory handles (" + cuda.explanation() + "); " + library;
+    /** {@return where peers' addresses come from, and what NCCL's own need} */
+    static String peerAddresses(Nccl nccl) {
+        return nccl.hasPeerPointers() ? "peer pointers from NCCL (since " + NcclVersion.PEER_POINTERS + ")"
+                : "peer pointers from NCCL: needs " + NcclVersion.PEER_POINTERS + ", found " + nccl.library().version()
+                        + "; using the exported memory handles";
     }
 
     static Support sharedDevice(NcclVersion version, @org.jspecify.annotations.Nullable String setting) {
@@ -113,7 +118,8 @@ final class NcclBackend implements Backend {
             return new Support.No("NCCL refuses two ranks on one device: needs " + NcclVersion.SHARED_DEVICE + ", found " + version);
         }
         return "1".equals(setting) ? new Support.Yes("NCCL_MULTI_RANK_GPU_ENABLE is 1; experimental in NCCL " + version)
-                : new Support.No("NCCL " + version + " refuses two ranks on one device unless NCCL_MULTI_RANK_GPU_ENABLE is 1");
+                : new Support.No(
+                        "NCCL " + version + " refuses two ranks on one device unless NCCL_MULTI_RANK_GPU_ENABLE is 1 on all ranks");
     }
 
     @Override

@@ -4,7 +4,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
 import org.symmem.Availability;
 import org.symmem.ErrorCode;
 import org.symmem.ProcessGroup;
@@ -19,16 +18,12 @@ import org.symmem.spi.Agreement;
 import org.symmem.spi.Backend;
 import org.symmem.spi.BackendProvider;
 import org.symmem.spi.Closers;
-import org.symmem.spi.HostIdentity;
-import org.symmem.spi.Wire;
 
 /**
  * The backend {@code nccl}: memory and windows of the machine's NCCL. Available where a driver, a device and {@code libnccl.so.2} of
  * 2.27.3 or later are. Below {@code cuda} in preference: it needs what that needs, and one process and one device for each rank.
  */
 public final class NcclBackendProvider implements BackendProvider {
-    private static final String PROCESS = UUID.randomUUID().toString();
-
     private final CudaBackendProvider cuda = new CudaBackendProvider();
 
     @Override
@@ -53,18 +48,15 @@ public final class NcclBackendProvider implements BackendProvider {
                 return Availability.unavailable(reason.get(), null);
             }
             NcclLibrary library = NcclLibrary.load();
-            return Availability.available("NCCL " + library.version(), "at " + library.path() + "; " + lacking(library.version()));
+            return Availability.available("NCCL " + library.version(), "at " + library.path() + "; " + needs(library));
         } catch (RuntimeException | LinkageError e) {
             return Availability.unavailable(String.valueOf(e.getMessage()), e);
         }
     }
 
-    private static String lacking(NcclVersion version) {
-        Support shared = NcclBackend.sharedDevice(version, System.getenv("NCCL_MULTI_RANK_GPU_ENABLE"));
-        String peers = version.isAtLeast(NcclVersion.PEER_POINTERS) ? "peer pointers from NCCL"
-                : "peer pointers from NCCL: needs " + NcclVersion.PEER_POINTERS + ", found " + version
-                        + "; using the exported memory handles";
-        return peers + "; " + shared.explanation();
+    private static String needs(NcclLibrary library) {
+        Support shared = NcclBackend.sharedDevice(library.version(), System.getenv("NCCL_MULTI_RANK_GPU_ENABLE"));
+        return NcclBackend.peerAddresses(new Nccl(library)) + "; " + shared.explanation();
     }
 
     @Override
@@ -73,12 +65,12 @@ public final class NcclBackendProvider implements BackendProvider {
         try {
             CudaDevice[] device = new CudaDevice[1];
             NcclLibrary[] library = new NcclLibrary[1];
-            compare(agreement.step("loading NCCL and opening the device", () -> {
+            List<Introduction> ranks = agreement.step("loading NCCL and opening the device", () -> {
                 library[0] = NcclLibrary.load();
                 device[0] = opened.add(CudaDevice.forLocalRank(group.localRank()));
-                return new Introduction(PROCESS, HostIdentity.local().name(), library[0].version(), device[0].uuid(), device[0].toString(),
-                        System.getenv("NCCL_MULTI_RANK_GPU_ENABLE")).toBytes();
-            }).stream().map(Introduction::from).toList());
+                return Introduction.ofThisRank(library[0], device[0]).toBytes();
+            }).stream().map(Introduction::from).toList();
+            compare(ranks);
             CudaBackend shared = opened.add(cuda.open(group, agreement));
             NcclCommunicator communicator = opened
                     .add(new NcclCommunicator(new Nccl(library[0]), device[0], group.rank()));
@@ -97,38 +89,11 @@ public final class NcclBackendProvider implements BackendProvider {
                 // After all ranks are through: what a peer connected to is open then.
                 before.makeLaterOnesCloseOnExec();
             }
-            WindowTrial.over(backend, agreement);
+            new WindowTrial(backend, device[0], ranks).run(agreement);
             return backend;
         } catch (Throwable e) {
             opened.closeBecauseOf(e);
             throw e;
-        }
-    }
-
-    /** What one rank says of itself. */
-    private record Introduction(String process, String host, NcclVersion version, String uuid, String device, String shareSetting) {
-        Introduction {
-            shareSetting = shareSetting == null ? "" : shareSetting;
-        }
-
-        byte[] toBytes() {
-            return Wire.write(out -> {
-                for (String field : List.of(process, host, uuid, device, shareSetting)) {
-                    out.writeUTF(field);
-                }
-                out.writeInt(version.code());
-            });
-        }
-
-        static Introduction from(byte[] bytes) {
-            return Wire.read(bytes, in -> {
-                String process = in.readUTF();
-                String host = in.readUTF();
-                String uuid = in.readUTF();
-                String device = in.readUTF();
-                String shareSetting = in.readUTF();
-                return new Introduction(process, host, new NcclVersion(in.readInt()), uuid, device, shareSetting);
-            });
         }
     }
 
@@ -149,10 +114,21 @@ public final class NcclBackendProvider implements BackendProvider {
                         + " are threads of one process, and would wait for each other inside NCCL's calls; start a process for each rank");
             }
             Integer other = devices.put(one.uuid(), rank);
-            Support shared = NcclBackend.sharedDevice(one.version(), one.shareSetting());
-            if (other != null && !shared.supported()) {
-                throw new SymmetricMemoryException(NcclErrors.SHARED_DEVICE, "ranks " + other + " and " + rank + " on host " + one.host()
-                        + " both use " + one.device() + " (" + one.uuid() + "): " + shared.explanation()
+            if (other != null) {
+                requireShared(other, ranks.get(other), rank, one);
+            }
+            if (!one.windowsOff().isEmpty()) {
+                throw WindowTrial.refusal(rank, one.host(), one.windowsOff());
+            }
+        }
+    }
+
+    private static void requireShared(int other, Introduction first, int rank, Introduction second) {
+        for (String setting : List.of(first.shareSetting(), second.shareSetting())) {
+            Support shared = NcclBackend.sharedDevice(second.version(), setting);
+            if (!shared.supported()) {
+                throw new SymmetricMemoryException(NcclErrors.SHARED_DEVICE, "ranks " + other + " and " + rank + " on host "
+                        + second.host() + " both use " + second.device() + " (" + second.uuid() + "): " + shared.explanation()
                         + ". Give each rank a device, or use the backend cuda");
             }
         }

@@ -19,7 +19,7 @@ import org.symmem.spi.StreamQueue;
 
 /**
  * NCCL's collectives, on bytes, by the communicator that has the windows. A kernel of NCCL's that waits for a rank ends only when the
- * communicator is aborted; that is done when the deadline passes, by the watch over streams.
+ * communicator's calls are ended; that is done when the deadline passes, by the watch over streams.
  */
 final class NcclCollectives implements CollectiveCalls {
     private final NcclCommunicator communicator;
@@ -90,13 +90,13 @@ final class NcclCollectives implements CollectiveCalls {
                 return Optional.empty();
             }
             String late = purpose + " on a stream is not done after " + timeout.toMillis() + " ms";
-            communicator.abort(late);
+            String call = communicator.endCalls(late);
             return Optional.of(new DeadlineException(ErrorCode.RANK_MISSING, "NCCL: " + late
-                    + "; some rank did not come to it, or work before it takes longer. The communicator was aborted (ncclCommAbort): close "
+                    + "; some rank did not come to it, or work before it takes longer. The communicator was ended (" + call + "): close "
                     + "this symmetric memory and open it anew", List.of()));
         }
 
-        /** A collective that ends because the communicator was aborted has not done its work, and nothing else says so. */
+        /** A collective that ends because the communicator was ended has not done its work, and nothing else says so. */
         @Override
         public Optional<SymmetricMemoryException> end() {
             behind.close();

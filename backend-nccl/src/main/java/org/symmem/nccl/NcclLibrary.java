@@ -13,6 +13,7 @@ import org.symmem.ErrorCode;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.cuda.CudaLibrary;
 import org.symmem.linux.LibC;
+import org.symmem.linux.SharedLibrary;
 
 /**
  * The NCCL of this process: the machine's {@code libnccl.so.2}, loaded by its absolute path, and JavaCPP's binding on top of it.
@@ -46,7 +47,9 @@ record NcclLibrary(Path path, NcclVersion version, SymbolLookup lookup) {
                     tryToLoad();
                 }
             } catch (RuntimeException | LinkageError e) {
-                refused = "NCCL cannot be loaded: " + withCauses(e);
+                // The binding has functions of later versions, which are found missing only when they are called, unless the loader looks for all.
+                String bindNow = System.getenv().getOrDefault("LD_BIND_NOW", "");
+                refused = "NCCL cannot be loaded: " + withCauses(e) + (bindNow.isEmpty() ? "" : "; LD_BIND_NOW must not be set for it");
             }
         }
         return Optional.ofNullable(refused);
@@ -68,12 +71,16 @@ record NcclLibrary(Path path, NcclVersion version, SymbolLookup lookup) {
             return;
         }
         Path path = found.get();
+        refused = SharedLibrary.unsuitable(path).orElse(null);
+        if (refused != null) {
+            return;
+        }
         keepFromMulticast();
         SymbolLookup lookup;
         try {
             lookup = SymbolLookup.libraryLookup(path, Arena.global());
         } catch (IllegalArgumentException e) {
-            refused = path + " cannot be loaded by the dynamic loader";
+            refused = path + " cannot be loaded: " + SharedLibrary.loaderError(path.toString());
             return;
         }
         Optional<MemorySegment> getVersion = lookup.find("ncclGetVersion");
@@ -83,7 +90,9 @@ record NcclLibrary(Path path, NcclVersion version, SymbolLookup lookup) {
         }
         NcclVersion version = versionBy(getVersion.get());
         if (!version.isAtLeast(NcclVersion.OLDEST)) {
-            refused = "NCCL " + version + " at " + path + " is older than " + NcclVersion.OLDEST + ", which has the first windows";
+            refused = "NCCL " + version + " at " + path + " is older than " + NcclVersion.OLDEST
+                    + ", which has the first windows. Install a later one, or name one with " + NcclPlaces.PROPERTY + " or "
+                    + NcclPlaces.VARIABLE;
             return;
         }
         Binding.load();

@@ -1,9 +1,11 @@
 package org.symmem.nccl;
 
-import java.util.Map;
+import java.util.List;
+import java.util.Optional;
 import org.bytedeco.cuda.nccl.ncclWindow_vidmem;
 import org.symmem.MemoryRegion;
 import org.symmem.SymmetricMemoryException;
+import org.symmem.cuda.CudaDevice;
 import org.symmem.linux.InheritableDescriptors;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Closers;
@@ -11,11 +13,21 @@ import org.symmem.spi.Wire;
 
 /** Registers one small window when the ranks open the backend, so that all know whether there are any before they rely on them. */
 final class WindowTrial {
-    private WindowTrial() {}
+    private final NcclBackend backend;
+    private final CudaDevice device;
+    private final List<Introduction> ranks;
+    private final NcclCommunicator communicator;
 
-    /** Collective. Throws the same error on all ranks, with the reason, if NCCL gives no window on one. */
-    static void over(NcclBackend backend, Agreement agreement) {
-        NcclCommunicator communicator = backend.communicator();
+    /** @param ranks what all of them have said of themselves */
+    WindowTrial(NcclBackend backend, CudaDevice device, List<Introduction> ranks) {
+        this.backend = backend;
+        this.device = device;
+        this.ranks = ranks;
+        this.communicator = backend.communicator();
+    }
+
+    /** Collective. Throws the same error on all ranks, with the reason, if NCCL gives no symmetric window on one. */
+    void run(Agreement agreement) {
         long sizeBytes = backend.granularityBytes();
         String purpose = "trying a window";
         InheritableDescriptors before = InheritableDescriptors.now();
@@ -25,18 +37,17 @@ final class WindowTrial {
             reject(agreement.step("allocating memory for a trial window", () -> {
                 address[0] = communicator.alone(purpose, () -> communicator.nccl().memAlloc(sizeBytes, purpose));
                 closers.add(() -> backend.free(address[0], sizeBytes));
-                var unsuitable = backend.cuda().validate(MemoryRegion.of(address[0], sizeBytes), sizeBytes);
+                List<String> unsuitable = backend.cuda().validate(MemoryRegion.of(address[0], sizeBytes), sizeBytes);
                 return answer(
-                        unsuitable.isEmpty() ? "" : "ncclMemAlloc gave plain memory: " + String.join("; ", unsuitable) + cuMemSetting());
+                        unsuitable.isEmpty() ? "" : "ncclMemAlloc gave memory that cannot be shared: " + String.join("; ", unsuitable));
             }));
             reject(agreement.step("registering a trial window", () -> {
                 ncclWindow_vidmem window = communicator.together(purpose, backend.shorter(agreement.timeout()),
                         comm -> communicator.nccl().commWindowRegister(comm, address[0], sizeBytes, purpose));
-                if (window.isNull()) {
-                    return answer(reason(agreement.group().worldSize()));
+                if (!window.isNull()) {
+                    closers.add(() -> backend.deregister(window, sizeBytes));
                 }
-                closers.add(() -> backend.deregister(window, sizeBytes));
-                return answer("");
+                return answer(lacking(window));
             }));
         } catch (Throwable e) {
             closers.closeBecauseOf(e);
@@ -44,58 +55,55 @@ final class WindowTrial {
         } finally {
             before.makeLaterOnesCloseOnExec();
         }
-        closers.close();
+        agreement.check("ending the trial window", closers::close);
+    }
+
+    /**
+     * From 2.29.2 on null says that there is no symmetric window. Before, there may be a registration for this rank alone, which looks
+     * like one: in 2.28 it has its address on the host, a symmetric one on the device; in 2.27 the two look alike. How addresses look is
+     * nothing that NCCL promises, so that alone refuses nothing: there must be a reason for it too.
+     *
+     * @return why the window is not symmetric, or an empty text if it is
+     */
+    private String lacking(ncclWindow_vidmem window) {
+        if (window.isNull()) {
+            return reason().orElse(ranks.size() == 1 ? "NCCL gives no reason, and no variable takes them away; NCCL_DEBUG=INFO may say more"
+                    : "NCCL does not reach every rank's device from every other (nvidia-smi topo -p2p r), or takes the ranks for "
+                            + "several teams; NCCL_DEBUG=INFO says which");
+        }
+        NcclVersion version = communicator.nccl().library().version();
+        boolean addressTells = version.isAtLeast(NcclVersion.WINDOWS_ON_DEVICE) && !version.isAtLeast(NcclVersion.NULL_WINDOWS);
+        return addressTells && !device.knowsAsDeviceMemory(window.address()) ? reason().orElse("") : "";
     }
 
     private static byte[] answer(String reason) {
         return Wire.write(out -> out.writeUTF(reason));
     }
 
-    private static void reject(java.util.List<byte[]> answers) {
+    private void reject(List<byte[]> answers) {
         for (int rank = 0; rank < answers.size(); rank++) {
             String reason = Wire.read(answers.get(rank), in -> in.readUTF());
             if (!reason.isEmpty()) {
-                throw new SymmetricMemoryException(NcclErrors.NO_WINDOW,
-                        "NCCL has no symmetric windows for these ranks: rank " + rank + ": " + reason
-                                + ". Use the backend cuda, or change that");
+                throw refusal(rank, ranks.get(rank).host(), reason);
             }
         }
     }
 
-    static String cuMemSetting() {
-        return cuMemSetting(System.getenv());
-    }
-
-    private static String cuMemSetting(Map<String, String> environment) {
-        return isOff(environment, "NCCL_CUMEM_ENABLE") ? "; NCCL_CUMEM_ENABLE is 0, so ncclMemAlloc is cudaMalloc" : "";
-    }
-
-    private static boolean isOff(Map<String, String> environment, String name) {
-        return "0".equals(environment.get(name));
+    /** {@return the error for all ranks} */
+    static SymmetricMemoryException refusal(int rank, String host, String reason) {
+        return new SymmetricMemoryException(NcclErrors.NO_WINDOW, "NCCL has no symmetric windows for these ranks: rank " + rank
+                + " on host " + host + ": " + reason + ". Change that, or use the backend cuda, which needs no windows");
     }
 
     /** {@return why NCCL gave no window, as far as it can be found out from outside} */
-    static String reason(int worldSize) {
-        return reason(worldSize, System.getenv());
+    private Optional<String> reason() {
+        return severalHosts()
+                .or(() -> device.outOfReach(ranks.stream().map(Introduction::uuid).toList()))
+                .or(() -> WindowSettings.ofThisProcess().suspect(ranks.size()));
     }
 
-    static String reason(int worldSize, Map<String, String> environment) {
-        if (isOff(environment, "NCCL_WIN_ENABLE")) {
-            return "NCCL_WIN_ENABLE is 0";
-        }
-        if (isOff(environment, "NCCL_CUMEM_ENABLE")) {
-            return "NCCL_CUMEM_ENABLE is 0";
-        }
-        if (worldSize == 1) {
-            return "NCCL's memory is not CUDA's virtual memory here (NCCL_DEBUG=INFO says why)";
-        }
-        if ("1".equals(environment.get("NCCL_P2P_DISABLE"))) {
-            return "NCCL_P2P_DISABLE is 1";
-        }
-        if (environment.containsKey("NCCL_LSA_TEAM_SIZE")) {
-            return "NCCL_LSA_TEAM_SIZE is " + environment.get("NCCL_LSA_TEAM_SIZE") + ", so the ranks are several teams";
-        }
-        return "not every device reaches every other by peer access (nvidia-smi topo -p2p r), or the ranks are several teams"
-                + " (several hosts); NCCL_DEBUG=INFO says which";
+    private Optional<String> severalHosts() {
+        List<String> hosts = ranks.stream().map(Introduction::host).distinct().toList();
+        return hosts.size() == 1 ? Optional.empty() : Optional.of("the ranks are on several hosts: " + String.join(", ", hosts));
     }
 }

@@ -12,7 +12,7 @@ import org.symmem.Stream;
 import org.symmem.SymmetricMemory;
 import org.symmem.SymmetricTensor;
 
-/** A rank that broadcasts and gathers odd numbers of bytes, or waits for one that stays away. */
+/** A rank that broadcasts and gathers odd numbers of bytes. */
 final class CollectivesRank {
     /** More than what the emulation moves at once, and no multiple of anything. */
     private static final int[] SIZES = {1, 4097, 2_500_003};
@@ -25,9 +25,7 @@ final class CollectivesRank {
     public static void main(String[] arguments) {
         try (ProcessGroup group = ProcessGroup.fromEnvironment(); SymmetricMemory memory = SymmetricMemory.open(group)) {
             NativeCollectives collectives = memory.nativeCollectives().orElseThrow();
-            if (arguments[0].equals("late")) {
-                late(memory, collectives);
-            } else if (arguments[0].equals("wrong")) {
+            if (arguments[0].equals("wrong")) {
                 wrong(memory, collectives);
             } else {
                 for (int size : SIZES) {
@@ -99,23 +97,6 @@ final class CollectivesRank {
             check(target, 0, ranks, size);
             check(source, memory.group().rank(), 1, size);
         }
-    }
-
-    /** Rank 1 comes to the first broadcast, and not to the second. */
-    private static void late(SymmetricMemory memory, NativeCollectives collectives) {
-        try (SymmetricTensor tensor = guarded(memory, 1000); Stream stream = memory.newStream()) {
-            tensor.rendezvous();
-            collectives.broadcast(tensor.local(), 0, stream);
-            stream.synchronize(SOON);
-            if (memory.group().rank() != 1) {
-                collectives.broadcast(tensor.local(), 1, stream);
-                said(() -> stream.synchronize(SOON));
-                said(() -> collectives.broadcast(tensor.local(), 1, stream));
-                said(() -> memory.allocate(Shape.of(1), DataType.UINT8));
-            }
-            memory.group().allGather("the end of the test", new byte[0], SOON);
-        }
-        System.out.println("closed");
     }
 
     private static void said(Runnable action) {

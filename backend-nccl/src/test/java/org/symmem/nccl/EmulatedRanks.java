@@ -44,8 +44,10 @@ record EmulatedRanks(Class<?> program, List<String> arguments, int number, Strin
         }
         List<Process> processes = new ArrayList<>();
         for (int rank = 0; rank < number; rank++) {
-            List<String> all = new ArrayList<>(flags);
-            all.addAll(List.of("-Dsymmem.backend=nccl", "-Dsymmem.cuda.path=" + EmulatedNccl.driver(), "-Dsymmem.nccl.path=" + library));
+            List<String> all = new ArrayList<>(
+                    List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dsymmem.backend=nccl",
+                            "-Dsymmem.cuda.path=" + EmulatedNccl.driver(), "-Dsymmem.nccl.path=" + library));
+            all.addAll(flags);
             ProcessBuilder builder = new ProcessBuilder(JavaCommand.of(all, program, arguments));
             Map<String, String> variables = new HashMap<>(Map.of("SYMMEM_EMULATION_DEVICES", "" + number));
             variables.putAll(environment);

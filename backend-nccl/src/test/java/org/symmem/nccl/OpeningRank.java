@@ -11,6 +11,7 @@ import org.symmem.SymmetricTensor;
 final class OpeningRank {
     private OpeningRank() {}
 
+    /** @param arguments any, where a library is unusable, so that it is not asked what is alive */
     public static void main(String[] arguments) {
         try (ProcessGroup group = ProcessGroup.fromEnvironment(); SymmetricMemory memory = SymmetricMemory.open(group)) {
             SymmetricTensor tensor = memory.allocate(Shape.of(1000), DataType.FLOAT32);
@@ -22,6 +23,9 @@ final class OpeningRank {
             tensor.close();
         } catch (RuntimeException e) {
             System.out.println("refused: " + e.getMessage());
+        }
+        if (arguments.length == 0) {
+            System.out.println(Alive.inWords());
         }
     }
 }

@@ -15,8 +15,14 @@ final class Emulated {
     static final String PROPERTY = "symmem.emulated";
     /** The property that names a backend's library, and the emulated one. */
     private static final Map<String, String> LIBRARIES = new TreeMap<>(
-            Map.of("symmem.cuda.path", "cuda/libcuda.so.1", "symmem.nccl.path", "nccl/libnccl.so.2", "symmem.nvshmem.path",
-                    "nvshmem/libnvshmem_host.so.3"));
+            Map.of("symmem.cuda.path", "cuda/libcuda.so.1", "symmem.nccl.path", "nccl/" + ncclFolder() + "libnccl.so.2",
+                    "symmem.nvshmem.path", "nvshmem/libnvshmem_host.so.3"));
+
+    /** A version of NCCL has a library of its own, for each lacks other functions. */
+    private static String ncclFolder() {
+        String version = System.getenv("SYMMEM_EMULATION_NCCL_VERSION");
+        return version == null ? "" : version + "/";
+    }
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec command;
@@ -35,7 +41,7 @@ final class Emulated {
             Path library = emulation.resolve("target").resolve(file).normalize();
             if (!Files.isReadable(library)) {
                 throw new ParameterException(command.commandLine(),
-                        "--emulated needs " + library + ", which is not built: mvn -pl emulation package");
+                        "--emulated needs " + library + ", which is not there; mvn -pl emulation package builds those that there are");
             }
             System.setProperty(property, library.toString());
         });

@@ -2,9 +2,11 @@ package org.symmem.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -17,11 +19,15 @@ class EmulatedTest {
     void infoSaysThatEverythingIsEmulated() throws Exception {
         Symmem.Result result = Symmem.start(folder, "info", "--emulated").end();
 
-        assertThat(result.out()).contains("EMULATED", "device: device 0 (Emulated CUDA device)", "chosen       cuda");
+        assertThat(result.out()).contains("EMULATED", "device: device 0 (Emulated CUDA device)", "chosen       cuda",
+                "available, NCCL 2.28.9 (at ",
+                "/nccl/libnccl.so.2; peer pointers from NCCL: needs 2.29.2, found 2.28.9; using the exported "
+                        + "memory handles; NCCL refuses two ranks on one device: needs 2.30.3, found 2.28.9)");
         assertThat(result.err()).contains("EMULATED native libraries");
-        assertThat(
-                new ObjectMapper().readTree(Symmem.start(folder, "info", "--emulated", "--json").end().out()).get("emulated").asBoolean())
-                .isTrue();
+        JsonNode json = new ObjectMapper().readTree(Symmem.start(folder, Map.of("SYMMEM_EMULATION_NCCL_VERSION", "2.26.5"), "info",
+                "--emulated", "--json").end().out());
+        assertThat(json.get("emulated").asBoolean()).isTrue();
+        assertThat(json.get("backends").toString()).contains("NCCL 2.26.5 at ", " is older than 2.27.3");
     }
 
     @Test
