@@ -1,5 +1,6 @@
-"""Broadcast and allgather by raw driver calls between N processes on one GPU: copies to peers, write-values and wait-values in
-stream order, which is the least that the same bytes need. usage: raw_collectives.py N; prints "name value us", a line each, on rank 0.
+"""Broadcast and allgather by raw driver calls between N processes: copies to peers, write-values and wait-values in stream order,
+which is the least that the same bytes need. On several GPUs also copies to a peer, signal round trip and barrier, as vmm_limit.py and
+vmm_barrier.py have them on one. usage: raw_collectives.py N [GPUS, 1 unless given]; prints "name value unit", a line each, on rank 0.
 """
 import multiprocessing
 import os
@@ -26,12 +27,12 @@ def done(answer):
 class Shared:
     """Memory of this rank and its mappings of the peers', by descriptors over unix sockets."""
 
-    def __init__(self, size, sockets):
-        self.size = size
+    def __init__(self, size, device, sockets):
+        self.size, self.device = size, device
         properties = cu.CUmemAllocationProp()
         properties.type = cu.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
         properties.location.type = cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
-        properties.location.id = 0
+        properties.location.id = device
         properties.requestedHandleTypes = FD
         own = done(cu.cuMemCreate(size, properties, 0))
         descriptor = int(done(cu.cuMemExportToShareableHandle(own, FD, 0)))
@@ -48,7 +49,7 @@ class Shared:
     def mapped(self, handle):
         access = cu.CUmemAccessDesc()
         access.location.type = cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
-        access.location.id = 0
+        access.location.id = self.device
         access.flags = cu.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
         address = done(cu.cuMemAddressReserve(self.size, PAD, 0, 0))
         done(cu.cuMemMap(address, self.size, 0, handle, 0))
@@ -57,13 +58,13 @@ class Shared:
 
 
 class Rank:
-    def __init__(self, rank, ranks, sockets, meeting):
+    def __init__(self, rank, ranks, device, sockets, meeting):
         self.rank, self.ranks, self.meeting = rank, ranks, meeting
         done(cu.cuInit(0))
-        done(cu.cuCtxSetCurrent(done(cu.cuDevicePrimaryCtxRetain(done(cu.cuDeviceGet(0))))))
-        self.pads = Shared(PAD, sockets)
+        done(cu.cuCtxSetCurrent(done(cu.cuDevicePrimaryCtxRetain(done(cu.cuDeviceGet(device))))))
+        self.pads = Shared(PAD, device, sockets)
         done(cu.cuMemsetD32(self.pads.own, 0, PAD // 4))
-        self.data = Shared(SIZES[-1] * ranks, sockets)
+        self.data = Shared(SIZES[-1] * ranks, device, sockets)
         self.source = int(done(cu.cuMemAlloc(SIZES[-1])))
         self.stream = done(cu.cuStreamCreate(1))
         self.count = 0
@@ -104,6 +105,26 @@ class Rank:
             self.wait(0)
             self.write(0)
 
+    def to_next(self, size):
+        if self.rank == 0:
+            self.copy(1, size)
+
+    def round_trip(self, _):
+        self.count += 1
+        if self.rank == 0:
+            self.write(1)
+            self.wait(1)
+        elif self.rank == 1:
+            self.wait(0)
+            self.write(0)
+
+    def barrier(self, _):
+        self.count += 1
+        for peer in self.data.peers:
+            self.write(peer)
+        for peer in self.data.peers:
+            self.wait(peer)
+
     def measure(self, name, operation, size):
         calls = 200 if size <= 1 << 20 else 10
         times = []
@@ -114,13 +135,19 @@ class Rank:
                 operation(size)
             done(cu.cuStreamSynchronize(self.stream))
             times.append((time.perf_counter() - start) / calls * 1e6)
+        micros = sorted(times[WARM_UP:])[(ROUNDS - WARM_UP) // 2]
         if self.rank == 0:
-            print(f"raw_{name}_{size}B {sorted(times[WARM_UP:])[(ROUNDS - WARM_UP) // 2]:.3f} us", flush=True)
+            print(f"raw_{name}_{size}B {micros:.3f} us" + (f" {size / micros / 1e3:.1f} GB/s" if size > 1 << 20 else ""), flush=True)
 
 
-def run(rank, ranks, pairs, meeting):
+def run(rank, ranks, devices, pairs, meeting):
     sockets = {peer: pairs[min(rank, peer), max(rank, peer)][rank > peer] for peer in range(ranks) if peer != rank}
-    one = Rank(rank, ranks, sockets, meeting)
+    one = Rank(rank, ranks, rank % devices, sockets, meeting)
+    if devices > 1:
+        for size in (2 << 20, 64 << 20, 256 << 20):
+            one.measure("copy_to_peer", one.to_next, size)
+        one.measure("signal_round_trip", one.round_trip, 8)
+        one.measure("barrier", one.barrier, 8)
     for size in SIZES:
         one.measure("broadcast", one.broadcast, size)
         one.measure("allgather", one.allgather, size)
@@ -128,11 +155,11 @@ def run(rank, ranks, pairs, meeting):
 
 
 def main():
-    ranks = int(sys.argv[1])
+    ranks, devices = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
     context = multiprocessing.get_context("fork")
     pairs = {(low, high): socket.socketpair() for low in range(ranks) for high in range(low + 1, ranks)}
     meeting = context.Barrier(ranks)
-    processes = [context.Process(target=run, args=(rank, ranks, pairs, meeting)) for rank in range(ranks)]
+    processes = [context.Process(target=run, args=(rank, ranks, devices, pairs, meeting)) for rank in range(ranks)]
     for process in processes:
         process.start()
     for process in processes:
