@@ -21,6 +21,7 @@ public final class Jmh {
      */
     public static void run(@Nullable Path json) {
         ChainedOptionsBuilder options = new OptionsBuilder().include(HotPaths.class.getName())
+                .include(Meeting.class.getName())
                 .include(NativeCrossing.class.getName())
                 .addProfiler(GCProfiler.class)
                 .shouldFailOnError(true);
