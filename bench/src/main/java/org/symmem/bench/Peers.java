@@ -18,7 +18,11 @@ import org.symmem.rendezvous.JavaCommand;
 public final class Peers implements AutoCloseable {
     private static final long LIMIT_SECONDS = 120;
 
+    /** What the heap of OpenSHMEM is asked to hold. */
+    private static final long MOST_COLLECTIVE_BYTES = 256L << 20;
+
     private final Path work;
+    private final Path aeronFolder;
     private final Path programs;
     private final int ranks;
     private final long[] sizes;
@@ -30,6 +34,9 @@ public final class Peers implements AutoCloseable {
      */
     public Peers(Path programs, int ranks, long[] sizes) throws IOException {
         this.work = Files.createTempDirectory("symmem-peers");
+        // In memory, where Aeron's own default is, and not in a file system that writes it back.
+        Path memory = Path.of("/dev/shm");
+        this.aeronFolder = Files.isWritable(memory) ? Files.createTempDirectory(memory, "symmem-aeron") : work.resolve("aeron");
         this.programs = programs;
         this.ranks = ranks;
         this.sizes = sizes;
@@ -72,40 +79,53 @@ public final class Peers implements AutoCloseable {
     /** {@return all of them} */
     public List<Peer> all() {
         return List.of(new Peer("C memcpy in one process", this::memcpy), new Peer("OpenSHMEM", this::openShmem),
-                new Peer("Aeron IPC, threads", this::aeron));
+                new Peer("OpenSHMEM collectives", this::openShmemCollectives), new Peer("Aeron IPC, threads", this::aeron));
     }
 
     private List<Figure> memcpy() throws IOException, InterruptedException, NotRunException {
-        Path program = work.resolve("memcpy");
-        if (!Files.exists(program)) {
-            Path source = work.resolve("memcpy.c");
-            try (InputStream in = Objects.requireNonNull(Peers.class.getResourceAsStream("memcpy.c"))) {
-                Files.copy(in, source);
-            }
-            output(List.of("gcc", "-O2", source.toString(), "-o", program.toString()));
-        }
-        List<String> command = Stream.concat(Stream.of(program.toString()), LongStream.of(sizes).mapToObj(Long::toString)).toList();
+        String said = output(Stream.concat(Stream.of(compiled("gcc", own("memcpy.c"))), LongStream.of(sizes).mapToObj(Long::toString))
+                .toList());
         List<Figure> figures = new ArrayList<>();
-        output(command).lines().forEach(line -> {
-            String[] parts = line.split(" ");
+        find(said, "store (\\S+)()", "store", figures);
+        Matcher copies = Pattern.compile("(?m)^(\\d+) (\\S+)$").matcher(said);
+        while (copies.find()) {
             for (String operation : List.of("local", "put", "get")) {
-                figures.add(new Figure(operation, Long.parseLong(parts[0]), Double.parseDouble(parts[1])));
+                figures.add(new Figure(operation, Long.parseLong(copies.group(1)), Double.parseDouble(copies.group(2))));
             }
-        });
+        }
         return figures;
     }
 
-    private List<Figure> openShmem() throws IOException, InterruptedException, NotRunException {
-        Path program = work.resolve("oshmem");
-        if (!Files.exists(program)) {
-            Path source = programs.resolve("oshmem_bench.c");
-            if (!Files.isReadable(source)) {
-                throw new NotRunException("there is no " + source.getFileName() + " in the folder of the peers");
+    /** {@return a program of this project, written where it can be compiled} */
+    private Path own(String name) throws IOException {
+        Path source = work.resolve(name);
+        if (!Files.exists(source)) {
+            try (InputStream in = Objects.requireNonNull(Peers.class.getResourceAsStream(name))) {
+                Files.copy(in, source);
             }
-            output(List.of("oshcc", "-O2", source.toString(), "-o", program.toString()));
         }
-        String said = output(List.of("oshrun", "--allow-run-as-root", "--oversubscribe", "-np", Integer.toString(ranks),
-                program.toString()));
+        return source;
+    }
+
+    private String compiled(String compiler, Path source) throws IOException, InterruptedException, NotRunException {
+        if (!Files.isReadable(source)) {
+            throw new NotRunException("there is no " + source.getFileName() + " in the folder of the peers");
+        }
+        Path program = work.resolve(source.getFileName() + ".program");
+        if (!Files.exists(program)) {
+            output(List.of(compiler, "-O2", source.toString(), "-o", program.toString()));
+        }
+        return program.toString();
+    }
+
+    private String onPes(String program, List<String> arguments) throws IOException, InterruptedException, NotRunException {
+        return output(Stream.concat(
+                Stream.of("oshrun", "--allow-run-as-root", "--oversubscribe", "-np", Integer.toString(ranks), program),
+                arguments.stream()).toList());
+    }
+
+    private List<Figure> openShmem() throws IOException, InterruptedException, NotRunException {
+        String said = onPes(compiled("oshcc", programs.resolve("oshmem_bench.c")), List.of());
         List<Figure> figures = new ArrayList<>();
         find(said, "barrier_ns (\\S+)()", "barrier", figures);
         find(said, "signal_roundtrip_ns (\\S+)()", "signal", figures);
@@ -116,12 +136,32 @@ public final class Peers implements AutoCloseable {
         return figures;
     }
 
+    private List<Figure> openShmemCollectives() throws IOException, InterruptedException, NotRunException {
+        // A heap that holds what all PEs give, and whole words, of which OpenSHMEM 1.4 makes its collectives.
+        List<String> possible = LongStream.of(sizes)
+                .filter(size -> size % Long.BYTES == 0 && size <= MOST_COLLECTIVE_BYTES / ranks)
+                .mapToObj(Long::toString)
+                .toList();
+        if (possible.isEmpty()) {
+            throw new NotRunException("it takes multiples of " + Long.BYTES + " bytes up to " + Sizes.text(MOST_COLLECTIVE_BYTES)
+                    + " for all ranks together");
+        }
+        String said = onPes(compiled("oshcc", own("openshmem_collectives.c")), possible);
+        List<Figure> figures = new ArrayList<>();
+        Matcher found = Pattern.compile("(broadcast|allgather)_(\\d+)B (\\S+) us").matcher(said);
+        while (found.find()) {
+            figures.add(new Figure(found.group(1), Long.parseLong(found.group(2)), Double.parseDouble(found.group(3)) * 1e3));
+        }
+        return figures;
+    }
+
     /** In a process of its own, for Agrona reaches into the JDK. */
     private List<Figure> aeron() throws IOException, InterruptedException, NotRunException {
         String said = output(JavaCommand.of(List.of("--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
                 "--add-opens=java.base/java.util.zip=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow"), AeronPeer.class,
-                List.of(work.resolve("aeron").toString())));
+                List.of(aeronFolder.toString(), Integer.toString(ranks))));
         List<Figure> figures = new ArrayList<>();
+        find(said, "barrier (\\S+)()", "barrier", figures);
         find(said, "signal (\\S+)()", "signal", figures);
         return figures;
     }
@@ -161,9 +201,14 @@ public final class Peers implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        try (Stream<Path> all = Files.walk(work)) {
-            for (Path path : all.sorted(java.util.Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(path);
+        for (Path folder : List.of(work, aeronFolder)) {
+            if (!Files.exists(folder)) {
+                continue;
+            }
+            try (Stream<Path> all = Files.walk(folder)) {
+                for (Path path : all.sorted(java.util.Comparator.reverseOrder()).toList()) {
+                    Files.deleteIfExists(path);
+                }
             }
         }
     }
