@@ -67,9 +67,20 @@ class PageTest {
         Growth.Fit fit = Growth.Fit.of(List.of(new Growth.Point("q", 2, 12, "µs"), new Growth.Point("q", 4, 48, "µs"),
                 new Growth.Point("q", 8, 192, "µs")));
 
-        assertThat(fit.exponent()).isCloseTo(2, within(1e-9));
+        assertThat(fit.form()).isEqualTo(Growth.Form.POWER);
+        assertThat(fit.b()).isCloseTo(2, within(1e-9));
         assertThat(fit.at(1000)).isCloseTo(3e6, within(1e-3));
         assertThat(fit.certainty()).isCloseTo(1, within(1e-9));
+    }
+
+    @Test
+    void aLineIsFoundAgain() {
+        Growth.Fit fit = Growth.Fit.of(List.of(new Growth.Point("q", 2, 7, "messages"), new Growth.Point("q", 4, 13, "messages"),
+                new Growth.Point("q", 64, 193, "messages")));
+
+        assertThat(fit.form()).isEqualTo(Growth.Form.LINE);
+        assertThat(fit.at(1000)).isCloseTo(3001, within(1e-6));
+        assertThat(fit.law()).isEqualTo("1.00 + 3.00 × ranks messages");
     }
 
     @Test

@@ -9,9 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.SequencedMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -80,7 +78,7 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "3", description = "how often we and the peers are run in turns (default: ${DEFAULT-VALUE})")
     private int rounds;
 
-    @Option(names = "--growth", description = "fit how the times of each row grow with --ranks (at least 3 numbers of ranks), and print what 1,000 ranks would take")
+    @Option(names = "--growth", description = "measure instead how rendezvous, its messages, barriers, bandwidth and what a rank holds grow with --ranks (default then: 2,4,8,16,32,64), and what it would be for 1,000 ranks; takes minutes")
     private boolean growth;
 
     @Option(names = "--jmh", description = "measure the calls that must be cheap, and what they allocate, by JMH instead; takes a minute")
@@ -104,8 +102,9 @@ final class BenchCommand implements Callable<Integer> {
             Jmh.run(json);
             return 0;
         }
-        if (growth && ranks.stream().distinct().count() < 3) {
-            throw new UsageException("--growth needs at least 3 numbers of ranks, for instance --ranks 2,4,8,16");
+        if (growth) {
+            measureGrowth();
+            return 0;
         }
         if (rounds < 1 || rounds > 100) {
             throw new UsageException("--rounds is " + rounds + "; it is from 1 to 100");
@@ -113,7 +112,7 @@ final class BenchCommand implements Callable<Integer> {
         Duration patience = job.timeout();
         List<BenchJob> jobs = jobs(patience);
         job.requireBackend();
-        String date = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+        String date = now();
         Report.Machine machine = ThisMachine.describe();
         List<Report.Peer> beside = new ArrayList<>();
         for (BenchJob each : jobs) {
@@ -128,12 +127,8 @@ final class BenchCommand implements Callable<Integer> {
                 jobs.stream().flatMap(each -> each.rows().stream()).toList(),
                 jobs.stream().flatMap(each -> each.skipped().stream()).toList(), beside);
         BenchTable.print(report, System.out);
-        Growth grown = growth ? grown(report) : null;
-        if (grown != null) {
-            BenchTable.print(grown, System.out);
-        }
         if (json != null) {
-            JSON.writeValue(json.toFile(), grown != null ? grown : report);
+            JSON.writeValue(json.toFile(), report);
         }
         if (charts != null) {
             draw(report, charts);
@@ -141,21 +136,19 @@ final class BenchCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** Fits every row by the numbers of ranks. */
-    private Growth grown(Report report) {
-        SequencedMap<String, List<Growth.Point>> points = new LinkedHashMap<>();
-        report.rows().forEach(row -> {
-            String quantity = row.operation() + (row.bytes() == 0 ? "" : ", " + Sizes.text(row.bytes()));
-            points.computeIfAbsent(quantity, name -> new ArrayList<>())
-                    .add(new Growth.Point(quantity, row.ranks(), row.nanos().median() / 1e3, "µs"));
-        });
-        List<Growth.Fit> fits = points.values().stream().filter(all -> all.size() >= 3).map(Growth.Fit::of).toList();
-        int processors = report.machine().processors();
-        List<String> notes = List.of("All ranks ran on the " + processors + " processors of one machine: where there were more ranks than "
-                + "processors, the time is that of sharing them too, and the law for 1,000 ranks is that of 1,000 ranks on this machine.",
-                "A law is drawn on from the ranks that were measured; the figures for 1,000 ranks are computed, not measured.");
-        return new Growth(report.command(), report.date(), report.machine(), report.emulated(),
-                points.values().stream().flatMap(List::stream).toList(), fits, notes);
+    private void measureGrowth() throws IOException {
+        List<Integer> worlds = ranks.size() == 1 ? List.of(2, 4, 8, 16, 32, 64) : ranks.stream().map(Ranks::checked).sorted().distinct().toList();
+        Duration patience = job.timeout();
+        job.requireBackend();
+        Growth grown = new GrowthJob(worlds, patience).measure(command(), now(), ThisMachine.describe());
+        BenchTable.print(grown, System.out);
+        if (json != null) {
+            JSON.writeValue(json.toFile(), grown);
+        }
+    }
+
+    private static String now() {
+        return Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
     }
 
     private static void writePage(Path folder, Path target) throws IOException {

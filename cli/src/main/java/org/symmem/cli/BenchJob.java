@@ -21,7 +21,7 @@ import org.symmem.rendezvous.JavaCommand;
 /** Measures with one number of ranks, as often as asked for, and keeps what was found. One thread. */
 final class BenchJob {
     /** What is shared lies outside the heap; one stack and little heap a rank, so that many fit. */
-    private static final List<String> RANK_FLAGS = List.of("-Xmx128m", "-XX:-UsePerfData");
+    static final List<String> RANK_FLAGS = List.of("-Xmx128m", "-XX:-UsePerfData");
 
     private final int ranks;
     private final List<String> operations;

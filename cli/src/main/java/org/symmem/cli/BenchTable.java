@@ -53,10 +53,13 @@ final class BenchTable {
     }
 
     static void print(Growth growth, PrintStream out) {
-        Table table = new Table("llrr", "quantity", "law", "R²", "1,000 ranks would take" + (growth.emulated() ? " (emulated)" : ""));
+        Table points = new Table("lrr", "quantity", "ranks", "value");
+        growth.points().forEach(point -> points.row(point.quantity(), Integer.toString(point.ranks()), number(point.value()) + " " + point.unit()));
+        points.print(out);
+        Table table = new Table("llrr", "quantity", "law", "R²", "for 1,000 ranks" + (growth.emulated() ? " (emulated)" : ""));
         growth.fits()
                 .forEach(fit -> table.row(fit.quantity(), fit.law(), number(fit.certainty()),
-                        Report.time(fit.at(Growth.MANY) * 1e3)));
+                        number(fit.at(Growth.MANY)) + " " + fit.unit()));
         table.print(out);
         growth.notes().forEach(out::println);
     }
