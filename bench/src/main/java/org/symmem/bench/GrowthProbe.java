@@ -85,7 +85,8 @@ public final class GrowthProbe {
         static Held now() throws IOException {
             // What nothing refers to is not held.
             System.gc();
-            try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd")); Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
+            try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"));
+                    Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
                 return new Held(descriptors.count(), maps.count(), ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
             }
         }
@@ -159,9 +160,11 @@ public final class GrowthProbe {
             source.local().fill(group.rank() + 1);
             if (everySender) {
                 for (int senders = 1; senders < worldSize; senders *= 2) {
-                    found("some ranks of " + worldSize + " put at once, together", senders, gigabytes(setting, target, source, senders), "GB/s");
+                    found("some ranks of " + worldSize + " put at once, together", senders, gigabytes(setting, target, source, senders),
+                            "GB/s");
                 }
-                found("some ranks of " + worldSize + " put at once, together", worldSize, gigabytes(setting, target, source, worldSize), "GB/s");
+                found("some ranks of " + worldSize + " put at once, together", worldSize, gigabytes(setting, target, source, worldSize),
+                        "GB/s");
             }
             found("all ranks put at once, together", gigabytes(setting, target, source, worldSize), "GB/s");
             setting.meet();
@@ -190,7 +193,11 @@ public final class GrowthProbe {
                 }
             }
             byte[] own = ByteBuffer.allocate(2 * Long.BYTES).putLong(start).putLong(System.nanoTime()).array();
-            List<ByteBuffer> times = group.allGather("putting", own, Setting.PATIENCE).subList(0, senders).stream().map(ByteBuffer::wrap).toList();
+            List<ByteBuffer> times = group.allGather("putting", own, Setting.PATIENCE)
+                    .subList(0, senders)
+                    .stream()
+                    .map(ByteBuffer::wrap)
+                    .toList();
             long first = times.stream().mapToLong(ByteBuffer::getLong).min().orElseThrow();
             long last = times.stream().mapToLong(ByteBuffer::getLong).max().orElseThrow();
             if (round >= WARM_UP) {

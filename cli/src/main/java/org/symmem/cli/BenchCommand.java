@@ -72,7 +72,7 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--report", paramLabel = "FOLDER PAGE", arity = "2", description = "measure nothing; make the page out of the texts (*.md) and kept results (*.json) of the folder, in the order of their names")
     private List<Path> page = List.of();
 
-    @Option(names = "--peers", paramLabel = "FOLDER", description = "run what stands beside us in turns and print ratios: memcpy, OpenSHMEM (the folder has oshmem_bench.c), Aeron")
+    @Option(names = "--peers", paramLabel = "FOLDER", description = "run what stands beside us in turns and print ratios: memcpy, OpenSHMEM and Aeron beside host memory; raw driver calls, NVSHMEM and PyTorch beside a GPU's (PYTHON says which Python). The folder has oshmem_bench.c, vmm_limit.py, vmm_barrier.py, nvshmem_bench.py; what is not there is not run")
     private @Nullable Path peers;
 
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "3", description = "how often we and the peers are run in turns (default: ${DEFAULT-VALUE})")
@@ -137,7 +137,8 @@ final class BenchCommand implements Callable<Integer> {
     }
 
     private void measureGrowth() throws IOException {
-        List<Integer> worlds = ranks.size() == 1 ? List.of(2, 4, 8, 16, 32, 64) : ranks.stream().map(Ranks::checked).sorted().distinct().toList();
+        List<Integer> worlds = ranks.size() == 1 ? List.of(2, 4, 8, 16, 32, 64)
+                : ranks.stream().map(Ranks::checked).sorted().distinct().toList();
         Duration patience = job.timeout();
         job.requireBackend();
         Growth grown = new GrowthJob(worlds, patience).measure(command(), now(), ThisMachine.describe());

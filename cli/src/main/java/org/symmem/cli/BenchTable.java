@@ -54,7 +54,9 @@ final class BenchTable {
 
     static void print(Growth growth, PrintStream out) {
         Table points = new Table("lrr", "quantity", "ranks", "value");
-        growth.points().forEach(point -> points.row(point.quantity(), Integer.toString(point.ranks()), number(point.value()) + " " + point.unit()));
+        growth.points()
+                .forEach(
+                        point -> points.row(point.quantity(), Integer.toString(point.ranks()), number(point.value()) + " " + point.unit()));
         points.print(out);
         Table table = new Table("llrr", "quantity", "law", "R²", "for 1,000 ranks" + (growth.emulated() ? " (emulated)" : ""));
         growth.fits()

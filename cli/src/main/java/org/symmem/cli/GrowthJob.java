@@ -48,12 +48,15 @@ final class GrowthJob {
 
     private static List<String> notes(int processors) {
         return List.of(
-                "A law is drawn on from the ranks that were measured; the figures for " + Growth.MANY + " ranks are computed, not measured.",
-                "All ranks ran on the " + processors + " processors of one machine. Where there were more ranks than processors, times are those of "
+                "A law is drawn on from the ranks that were measured; the figures for " + Growth.MANY
+                        + " ranks are computed, not measured.",
+                "All ranks ran on the " + processors
+                        + " processors of one machine. Where there were more ranks than processors, times are those of "
                         + "sharing them too; the processor time of one rank is what a rank with a processor of its own would need.",
                 "Every rank tells every other in each step, so a rank's messages grow with the ranks and all ranks' with their square; "
                         + "the descriptors of a host backend have to go from each to each in any case.",
-                "A rank's signal pad is, for each tensor with 16 channels, " + pad(2) + " bytes with 2 ranks and " + pad(Growth.MANY) + " with "
+                "A rank's signal pad is, for each tensor with 16 channels, " + pad(2) + " bytes with 2 ranks and " + pad(Growth.MANY)
+                        + " with "
                         + Growth.MANY + ", by its layout; every rank maps every pad.",
                 "Linux allows a process 65530 mappings (vm.max_map_count) and as many descriptors as `ulimit -n` says; with " + Growth.MANY
                         + " ranks, mappings end first, and say how many tensors there can be.");
