@@ -5,8 +5,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.SequencedMap;
 import java.util.stream.Stream;
 
 /**
@@ -42,6 +44,28 @@ public final class Page {
             page.add(file);
         }
         Files.writeString(target, page.text.toString().stripTrailing() + "\n");
+    }
+
+    /**
+     * @param folder with kept results
+     * @return those that can be drawn, by the names of their files without the ending
+     * @throws IOException if a file cannot be read
+     */
+    public static SequencedMap<String, Report> reports(Path folder) throws IOException {
+        SequencedMap<String, Report> reports = new LinkedHashMap<>();
+        try (Stream<Path> all = Files.list(folder)) {
+            for (Path file : all.filter(one -> one.toString().endsWith(".json")).sorted().toList()) {
+                JsonNode node = JSON.readTree(file.toFile());
+                if (node.has("rows")) {
+                    reports.put(stem(file), JSON.treeToValue(node, Report.class));
+                }
+            }
+        }
+        return reports;
+    }
+
+    private static String stem(Path result) {
+        return result.getFileName().toString().replaceFirst("\\.json$", "");
     }
 
     private void add(Path file) throws IOException {
@@ -100,10 +124,10 @@ public final class Page {
     }
 
     private void pictures(Path result) throws IOException {
-        String stem = result.getFileName().toString().replaceFirst("\\.json$", "");
+        String stem = stem(result);
         Path from = target.toAbsolutePath().getParent();
         try (Stream<Path> all = Files.list(folder)) {
-            all.filter(file -> file.getFileName().toString().matches(java.util.regex.Pattern.quote(stem) + "-[a-z]+\\.svg"))
+            all.filter(file -> file.getFileName().toString().matches(java.util.regex.Pattern.quote(stem) + "-[a-z]+\\.png"))
                     .sorted()
                     .forEach(file -> line("\n![" + file.getFileName() + "](" + from.relativize(file.toAbsolutePath()) + ")"));
         }

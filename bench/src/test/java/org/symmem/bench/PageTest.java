@@ -37,7 +37,7 @@ class PageTest {
 
         assertThat(page).content()
                 .contains("| put | 2 | 8 B | 2.000 ns | 1.200 ns | 2.800 ns | 1.000 ns | 3 | 4.00 |",
-                        "![10-run-bandwidth.svg](10-run-bandwidth.svg)",
+                        "![10-run-bandwidth.png](10-run-bandwidth.png)",
                         "| put | 2 | 8 B | memcpy | 4.000 ns | 0.500 |", "- OpenSHMEM: not run because there is no oshcc",
                         "- Not measured: signal, it needs 2 ranks")
                 .doesNotContain("EMULATED")

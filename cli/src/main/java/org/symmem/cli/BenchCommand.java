@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
             + "The table has the median of the batches and where the middle eight tenths lie; sizes are a rank's, GB/s are 10^9 bytes."
 }, footerHeading = "%nExamples:%n", footer = {"  symmem bench --ops put,signal,barrier",
     "  symmem bench --ranks 2,4 --sizes 8..64MiB --json docs/benchmarks/run.json --chart docs/benchmarks",
-    "  symmem bench --report docs/benchmarks docs/benchmarks.md"}, exitCodeListHeading = "%nExit codes:%n", exitCodeList = {
+    "  symmem bench --report docs/benchmarks docs/benchmarks.md --chart docs/benchmarks"}, exitCodeListHeading = "%nExit codes:%n", exitCodeList = {
         "0:measured", "1:it failed", "2:an option is wrong"})
 final class BenchCommand implements Callable<Integer> {
     private static final ObjectWriter JSON = new ObjectMapper().writerWithDefaultPrettyPrinter();
@@ -66,7 +66,7 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--json", paramLabel = "FILE", description = "write what was found to a file")
     private @Nullable Path json;
 
-    @Option(names = "--chart", paramLabel = "FOLDER", description = "draw what was found, as SVG and PNG")
+    @Option(names = "--chart", paramLabel = "FOLDER", description = "draw what was found, as SVG and PNG; with --report, what was kept")
     private @Nullable Path charts;
 
     @Option(names = "--report", paramLabel = "FOLDER PAGE", arity = "2", description = "measure nothing; make the page out of the texts (*.md) and kept results (*.json) of the folder, in the order of their names")
@@ -94,7 +94,17 @@ final class BenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (charts != null && ModuleLayer.boot().findModule("java.desktop").isEmpty()) {
+            throw new UsageException("--chart cannot draw: the Java runtime in use (" + System.getProperty("java.home")
+                    + ") has no module java.desktop, as that of a bundle. Keep the result with --json, and draw it with --report and --chart where "
+                    + "there is a whole JDK");
+        }
         if (!page.isEmpty()) {
+            if (charts != null) {
+                for (var kept : Page.reports(page.getFirst()).entrySet()) {
+                    draw(kept.getValue(), charts, kept.getKey());
+                }
+            }
             writePage(page.getFirst(), page.getLast());
             return 0;
         }
@@ -131,7 +141,7 @@ final class BenchCommand implements Callable<Integer> {
             JSON.writeValue(json.toFile(), report);
         }
         if (charts != null) {
-            draw(report, charts);
+            draw(report, charts, json == null ? "bench" : json.getFileName().toString().replaceFirst("\\.json$", ""));
         }
         return 0;
     }
@@ -160,13 +170,12 @@ final class BenchCommand implements Callable<Integer> {
         }
     }
 
-    private void draw(Report report, Path folder) throws IOException {
-        String stem = json == null ? "bench" : json.getFileName().toString().replaceFirst("\\.json$", "");
+    private static void draw(Report report, Path folder, String stem) throws IOException {
         try {
             new Charts(report, folder, stem).draw().forEach(file -> System.err.println("chart: " + file));
-        } catch (LinkageError e) {
-            throw new FailureException(1, "charts cannot be drawn: this Java lacks java.desktop or what it needs (" + e
-                    + "). Draw where there is a whole JDK, with fontconfig and freetype");
+        } catch (LinkageError | InternalError e) {
+            throw new FailureException(1, "charts cannot be drawn: this machine lacks what java.desktop needs (" + e
+                    + "). Draw where there are fontconfig, freetype and a font");
         }
     }
 

@@ -38,10 +38,10 @@ class BenchCommandTest {
     }
 
     @Test
-    void growthIsMeasuredFittedAndKept() throws Exception {
+    void growthIsMeasuredAndKept() throws Exception {
         Path json = folder.resolve("growth.json");
 
-        Symmem.Result result = Symmem.here("bench", "--growth", "--ranks", "1,2,3", "--json", json.toString());
+        Symmem.Result result = Symmem.here("bench", "--growth", "--ranks", "1,2", "--json", json.toString());
 
         assertThat(result.exitCode()).as(result.out() + result.err()).isZero();
         List<String> messages = new ArrayList<>();
@@ -51,8 +51,7 @@ class BenchCommandTest {
                 messages.add(point.get("ranks").asInt() + ": " + Math.round(point.get("value").asDouble()));
             }
         }
-        assertThat(messages).as("its own and every peer's buffer and pad").containsExactly("1: 2", "2: 4", "3: 6");
-        assertThat(growth.get("fits").toString()).contains("processor time of a rank in a rendezvous");
+        assertThat(messages).as("its own and every peer's buffer and pad").containsExactly("1: 2", "2: 4");
     }
 
     @Test
