@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
@@ -22,10 +23,13 @@ final class GpuPeers {
     }
 
     List<Peers.Peer> all() {
-        return List.of(new Peers.Peer("raw driver calls, copies and signals", this::rawCalls),
-                new Peers.Peer("raw driver calls, barrier", this::rawBarrier),
-                new Peers.Peer("raw driver calls, collectives", this::rawCollectives), new Peers.Peer("NVSHMEM", this::nvshmem),
-                new Peers.Peer("PyTorch symmetric memory", this::torch));
+        return List.of(
+                new Peers.Peer("raw driver calls, copies and signals", Set.of("allocate", "rendezvous", "local", "put", "signal"),
+                        this::rawCalls),
+                new Peers.Peer("raw driver calls, barrier", Set.of("barrier"), this::rawBarrier),
+                new Peers.Peer("raw driver calls, collectives", Set.of("broadcast", "allgather"), this::rawCollectives),
+                new Peers.Peer("NVSHMEM", Set.of("put", "signal", "barrier"), this::nvshmem),
+                new Peers.Peer("PyTorch symmetric memory", Set.of("allocate", "rendezvous", "put", "barrier"), this::torch));
     }
 
     private List<Peers.Figure> rawCalls() throws IOException, InterruptedException, Peers.NotRunException {

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.LongStream;
@@ -31,8 +32,10 @@ final class HostPeers implements AutoCloseable {
     }
 
     List<Peers.Peer> all() {
-        return List.of(new Peers.Peer("C memcpy in one process", this::memcpy), new Peers.Peer("OpenSHMEM", this::openShmem),
-                new Peers.Peer("OpenSHMEM collectives", this::openShmemCollectives), new Peers.Peer("Aeron IPC, threads", this::aeron));
+        return List.of(new Peers.Peer("C memcpy in one process", Set.of("local", "put", "get", "store"), this::memcpy),
+                new Peers.Peer("OpenSHMEM", Set.of("put", "signal", "barrier"), this::openShmem),
+                new Peers.Peer("OpenSHMEM collectives", Set.of("broadcast", "allgather"), this::openShmemCollectives),
+                new Peers.Peer("Aeron IPC, threads", Set.of("signal", "barrier"), this::aeron));
     }
 
     private List<Peers.Figure> memcpy() throws IOException, InterruptedException, Peers.NotRunException {

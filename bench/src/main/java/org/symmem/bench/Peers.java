@@ -3,6 +3,7 @@ package org.symmem.bench;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** What stands beside us: other programs that do the same work on this machine. Local; blocks; one thread. */
@@ -61,10 +62,11 @@ public final class Peers implements AutoCloseable {
     /**
      * A peer and its name.
      *
-     * @param name for the reader
-     * @param run  runs it once
+     * @param name       for the reader
+     * @param operations ours that it has figures for
+     * @param run        runs it once
      */
-    public record Peer(String name, Run run) {}
+    public record Peer(String name, Set<String> operations, Run run) {}
 
     /** {@return all of them; those that stand beside another memory than ours say so when they are run} */
     public List<Peer> all(Ours ours) {
@@ -79,7 +81,7 @@ public final class Peers implements AutoCloseable {
     }
 
     private static Peer refused(Peer peer, String reason) {
-        return new Peer(peer.name(), () -> {
+        return new Peer(peer.name(), peer.operations(), () -> {
             throw new NotRunException(reason);
         });
     }

@@ -69,7 +69,7 @@ int main(int count, char **arguments) {
     shmem_barrier_all();
     for (int a = 1; a < count; a++) {
         size_t size = strtoull(arguments[a], NULL, 10);
-        int calls = size <= 4096 ? 20000 : size <= (1u << 20) ? 500 : 10;
+        int calls = size <= 4096 ? 4000 : size <= (1u << 20) ? 200 : 5;
         measure("broadcast", size, calls, 0, target, source);
         measure("allgather", size, calls, 1, target, source);
     }

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 import java.util.stream.LongStream;
@@ -45,6 +46,10 @@ final class BenchJob {
 
     int ranks() {
         return ranks;
+    }
+
+    boolean measuresAny(Set<String> others) {
+        return operations.stream().anyMatch(others::contains);
     }
 
     /** Blocks until all is measured once more. */

@@ -39,7 +39,7 @@ final class BesidePeers {
             for (int round = 0; round < rounds; round++) {
                 ours.round();
                 for (Peers.Peer peer : peers.all(memory())) {
-                    if (notRun.containsKey(peer.name())) {
+                    if (notRun.containsKey(peer.name()) || !ours.measuresAny(peer.operations())) {
                         continue;
                     }
                     try {
