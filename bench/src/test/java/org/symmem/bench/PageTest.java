@@ -31,6 +31,13 @@ class PageTest {
         Files.writeString(folder.resolve("20-kept.md"), "## Kept\n12.34 GB/s, by hand\n");
         new ObjectMapper().writeValue(folder.resolve("10-run.json").toFile(), report(false));
         new Charts(report(false), folder, "10-run").draw();
+        new ObjectMapper().writeValue(folder.resolve("30-jmh.json").toFile(),
+                new CheapCalls("symmem bench --jmh", "2000-01-01T00:00:00Z", MACHINE,
+                        "1", List.of(new CheapCalls.Call("HotPaths.signal", 12.5, 0.25, 0))));
+        List<Growth.Point> points = List.of(new Growth.Point("messages", 2, 3, "messages"),
+                new Growth.Point("messages", 5, 12, "messages"));
+        new ObjectMapper().writeValue(folder.resolve("40-growth.json").toFile(), new Growth("symmem bench --growth", "2000-01-01T00:00:00Z",
+                MACHINE, false, points, List.of(Growth.Fit.of(points)), List.of("a note")));
         Path page = folder.resolve("page.txt");
 
         Page.write(folder, page);
@@ -41,7 +48,9 @@ class PageTest {
                         "| put | 2 | 8 B | memcpy | 4.000 ns | 0.500 |", "- OpenSHMEM: not run because there is no oshcc",
                         "- Not measured: signal, it needs 2 ranks")
                 .doesNotContain("EMULATED")
-                .matches("(?s).*barrier.*12\\.34 GB/s, by hand\n");
+                .contains("| HotPaths.signal | 12.5 | 0.250 | 0.00 |", "| messages | 5 | 12.0 messages |", "-3.00 + 3.00 × ranks messages",
+                        "| 2,997 messages |")
+                .matches("(?s).*barrier.*12\\.34 GB/s, by hand\n.*HotPaths.*a note\n");
     }
 
     @Test

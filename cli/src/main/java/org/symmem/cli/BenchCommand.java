@@ -14,6 +14,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.symmem.bench.Charts;
+import org.symmem.bench.CheapCalls;
 import org.symmem.bench.Growth;
 import org.symmem.bench.Jmh;
 import org.symmem.bench.Operations;
@@ -81,7 +82,7 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--growth", description = "measure instead how rendezvous, its messages, barriers, bandwidth and what a rank holds grow with --ranks (default then: 2,4,8,16,32,64), and what it would be for 1,000 ranks; takes minutes")
     private boolean growth;
 
-    @Option(names = "--jmh", description = "measure the calls that must be cheap, and what they allocate, by JMH instead; takes a minute")
+    @Option(names = "--jmh", description = "measure the calls that must be cheap, and what they allocate, by JMH instead; takes two minutes")
     private boolean jmh;
 
     /** For the help. */
@@ -109,7 +110,10 @@ final class BenchCommand implements Callable<Integer> {
             return 0;
         }
         if (jmh) {
-            Jmh.run(json);
+            CheapCalls found = new CheapCalls(command(), now(), ThisMachine.describe(), Jmh.version(), Jmh.run());
+            if (json != null) {
+                JSON.writeValue(json.toFile(), found);
+            }
             return 0;
         }
         if (growth) {
