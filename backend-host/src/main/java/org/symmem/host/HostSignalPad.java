@@ -41,6 +41,7 @@ final class HostSignalPad implements SignalPad {
     private static final long SLEEP_NANOS = 20_000_000;
 
     private static final int NO_BARRIER = -1;
+    private static final int[] NONE_MISSING = {};
 
     private final SignalPadLayout layout;
     private final int rank;
@@ -108,7 +109,7 @@ final class HostSignalPad implements SignalPad {
             }
         }
         barriers[channel] = number;
-        return new int[0];
+        return NONE_MISSING;
     }
 
     private int[] missing(int channel, long number, int awaited) {

@@ -29,6 +29,11 @@ final class HostTransfers {
             MemorySegment.copy(from, sourceOffsetBytes, to, targetOffsetBytes, sizeBytes);
             return;
         }
+        memcpy(to, targetOffsetBytes, from, sourceOffsetBytes, sizeBytes);
+    }
+
+    /** Apart from {@link #copy}, so that the compiler takes that into its callers, and their objects for the call are never made. */
+    private static void memcpy(MemorySegment to, long targetOffsetBytes, MemorySegment from, long sourceOffsetBytes, long sizeBytes) {
         for (long done = 0; done < sizeBytes; done += MEMCPY_AT_ONCE) {
             long length = Math.min(MEMCPY_AT_ONCE, sizeBytes - done);
             LibC.memcpy(to.asSlice(targetOffsetBytes + done, length), from.asSlice(sourceOffsetBytes + done, length));
