@@ -30,12 +30,18 @@ final class HostSignalPad implements SignalPad {
      * times as long, two ranks that once slept would put each other to sleep for ever after.
      */
     private static final long SPIN_NANOS = 500_000;
+    /**
+     * How long a wait spins before it gives the processor to whoever wants it at each look at the clock: longer than a peer that runs
+     * takes to answer, and far less than the scheduler would let this rank spin while the peer waits for its processor.
+     */
+    private static final long YIELD_NANOS = 5_000;
     /** Loads between two looks at the clock, which costs as much as some loads. */
     private static final int LOADS_A_LOOK = 64;
     /** How long a wait sleeps before it looks whether the peer still lives. */
     private static final long SLEEP_NANOS = 20_000_000;
 
     private static final int NO_BARRIER = -1;
+    private static final int[] NONE_MISSING = {};
 
     private final SignalPadLayout layout;
     private final int rank;
@@ -103,7 +109,7 @@ final class HostSignalPad implements SignalPad {
             }
         }
         barriers[channel] = number;
-        return new int[0];
+        return NONE_MISSING;
     }
 
     private int[] missing(int channel, long number, int awaited) {
@@ -140,6 +146,9 @@ final class HostSignalPad implements SignalPad {
             long waited = System.nanoTime() - start;
             if (waited >= timeoutNanos) {
                 return false;
+            }
+            if (waited >= YIELD_NANOS) {
+                Thread.yield();
             }
             if (waited >= spinNanos) {
                 return reachedAsleep(offset, expected, source, barrierChannel, start, timeoutNanos);

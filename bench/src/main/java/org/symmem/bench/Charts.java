@@ -3,6 +3,8 @@ package org.symmem.bench;
 import java.awt.BasicStroke;
 import java.awt.Color;
 import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -10,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
+import java.util.regex.Pattern;
 import org.knowm.xchart.BitmapEncoder;
 import org.knowm.xchart.VectorGraphicsEncoder;
 import org.knowm.xchart.XYChart;
@@ -22,6 +25,7 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
 public final class Charts {
     /** The operation whose bandwidth is the limit of the others. */
     private static final String LIMIT = "local";
+    private static final Pattern LONG_FRACTION = Pattern.compile("-?[0-9]+\\.[0-9]{3,}");
     private static final int WIDTH = 900;
     private static final int HEIGHT = 520;
 
@@ -109,12 +113,21 @@ public final class Charts {
                 rows.stream().mapToDouble(row -> row.nanos().median()).toArray()));
     }
 
+    /** Text is drawn as outlines, whose points have up to ten digits each; a hundredth of a pixel is fine enough. */
+    private static void shorten(Path svg) throws IOException {
+        String text = LONG_FRACTION.matcher(Files.readString(svg))
+                .replaceAll(
+                        number -> new BigDecimal(number.group()).setScale(2, RoundingMode.HALF_UP).stripTrailingZeros().toPlainString());
+        Files.writeString(svg, text);
+    }
+
     private List<Path> write(XYChart chart, String what) throws IOException {
         if (chart.getSeriesMap().isEmpty()) {
             return List.of();
         }
         String file = folder.resolve(stem + "-" + what).toString();
         VectorGraphicsEncoder.saveVectorGraphic(chart, file, VectorGraphicsEncoder.VectorGraphicsFormat.SVG);
+        shorten(Path.of(file + ".svg"));
         BitmapEncoder.saveBitmap(chart, file, BitmapEncoder.BitmapFormat.PNG);
         return List.of(Path.of(file + ".svg"), Path.of(file + ".png"));
     }

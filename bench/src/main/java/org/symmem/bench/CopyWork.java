@@ -2,6 +2,7 @@ package org.symmem.bench;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.function.IntConsumer;
 import org.symmem.DataType;
@@ -13,6 +14,9 @@ import org.symmem.spi.Closers;
 
 /** Copies by rank 0 alone, while the other ranks sleep. Each kind has a loop of its own, so that none is compiled for all. */
 final class CopyWork implements Work {
+    /** Words of a cache line, to which stores go in turns. */
+    private static final int STORE_PLACES = 8;
+
     private final Setting setting;
     private final IntConsumer loop;
     private final Closers owned;
@@ -56,6 +60,18 @@ final class CopyWork implements Work {
                 return enqueuing(peer, owned.add(setting.tensor(bytes)).local(), setting.stream());
             }
             return putting(peer, plain(setting, owned, bytes));
+        });
+    }
+
+    /** As a user of plain addresses writes it. Each goes to another place than the one before, so that none may be left out. */
+    static Work store(Setting setting, long bytes) {
+        return of(setting, owned -> {
+            MemorySegment peer = owned.add(setting.tensor(STORE_PLACES * Long.BYTES)).remote(setting.next()).segment();
+            return calls -> {
+                for (int i = 0; i < calls; i++) {
+                    peer.set(ValueLayout.JAVA_LONG, (i & STORE_PLACES - 1L) * Long.BYTES, i);
+                }
+            };
         });
     }
 

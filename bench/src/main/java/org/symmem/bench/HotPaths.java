@@ -2,6 +2,7 @@ package org.symmem.bench;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -33,13 +34,18 @@ import org.symmem.rendezvous.ProcessGroups;
 @State(Scope.Benchmark)
 public class HotPaths {
     private static final Duration SOON = Duration.ofSeconds(10);
+    /** So long that the C library copies. */
+    private static final int LARGE_BYTES = 64 << 10;
 
     private ProcessGroup group;
     private SymmetricMemory memory;
     private SymmetricTensor tensor;
     private Arena arena;
     private MemorySegment eight;
+    private MemorySegment many;
+    private SymmetricTensor large;
     private TensorView view;
+    private TensorView largeView;
     private Signals signals;
 
     /** Opens the memory. */
@@ -49,9 +55,13 @@ public class HotPaths {
         memory = SymmetricMemory.open(group, SymmetricMemory.Options.defaults().withBackend("host"));
         tensor = memory.allocate(Shape.of(8), DataType.UINT8);
         tensor.rendezvous();
+        large = memory.allocate(Shape.of(LARGE_BYTES), DataType.UINT8);
+        large.rendezvous();
         arena = Arena.ofShared();
         eight = arena.allocate(8, 8);
+        many = arena.allocate(LARGE_BYTES, 64);
         view = tensor.remote(0);
+        largeView = large.remote(0);
         signals = tensor.signals();
     }
 
@@ -59,6 +69,7 @@ public class HotPaths {
     @TearDown
     public void close() {
         arena.close();
+        large.close();
         tensor.close();
         memory.close();
         group.close();
@@ -93,6 +104,24 @@ public class HotPaths {
     @Benchmark
     public void put8() {
         view.copyFrom(eight);
+    }
+
+    /** A get of 8 bytes. */
+    @Benchmark
+    public void get8() {
+        view.copyTo(eight);
+    }
+
+    /** A put of 64 KiB. */
+    @Benchmark
+    public void put64KiB() {
+        largeView.copyFrom(many);
+    }
+
+    /** A store of 8 bytes by plain address, as a user of segments writes it: what a put is measured against. */
+    @Benchmark
+    public void store8() {
+        view.segment().set(ValueLayout.JAVA_LONG, 0, 42);
     }
 
     /** A barrier of one. */

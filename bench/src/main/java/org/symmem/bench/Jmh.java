@@ -1,36 +1,48 @@
 package org.symmem.bench;
 
-import java.nio.file.Path;
-import org.jspecify.annotations.Nullable;
+import java.util.List;
 import org.openjdk.jmh.profile.GCProfiler;
-import org.openjdk.jmh.results.format.ResultFormatType;
+import org.openjdk.jmh.results.Result;
+import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
-import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.util.Version;
 
 /** Runs the benchmarks of calls that must be cheap, with the bytes that they allocate. */
 public final class Jmh {
+    private static final String ALLOCATED = "gc.alloc.rate.norm";
+
     private Jmh() {}
 
+    /** {@return the version of JMH} */
+    public static String version() {
+        return Version.getPlainVersion();
+    }
+
     /**
-     * Blocks for about a minute.
+     * Blocks for two minutes. JMH prints on standard output how far it is.
      *
-     * @param json where results are kept as well
+     * @return what was found
      * @throws IllegalStateException if a benchmark cannot be run
      */
-    public static void run(@Nullable Path json) {
-        ChainedOptionsBuilder options = new OptionsBuilder().include(HotPaths.class.getName())
-                .include(NativeCrossing.class.getName())
-                .addProfiler(GCProfiler.class)
-                .shouldFailOnError(true);
-        if (json != null) {
-            options = options.resultFormat(ResultFormatType.JSON).result(json.toString());
-        }
+    public static List<CheapCalls.Call> run() {
         try {
-            new Runner(options.build()).run();
+            return new Runner(new OptionsBuilder().include(HotPaths.class.getName())
+                    .include(Meeting.class.getName())
+                    .include(NativeCrossing.class.getName())
+                    .addProfiler(GCProfiler.class)
+                    .shouldFailOnError(true)
+                    .build()).run().stream().map(Jmh::call).toList();
         } catch (RunnerException e) {
             throw new IllegalStateException("JMH cannot run the benchmarks: " + e.getMessage(), e);
         }
+    }
+
+    private static CheapCalls.Call call(RunResult result) {
+        String name = result.getParams().getBenchmark();
+        Result<?> time = result.getPrimaryResult();
+        return new CheapCalls.Call(name.substring(name.lastIndexOf('.', name.lastIndexOf('.') - 1) + 1), time.getScore(),
+                time.getScoreError(), result.getSecondaryResults().get(ALLOCATED).getScore());
     }
 }

@@ -1,7 +1,12 @@
 package org.symmem.bench;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.symmem.Capability;
 import org.symmem.Support;
 import org.symmem.SymmetricMemory;
@@ -25,8 +30,8 @@ public final class Measuring implements AutoCloseable {
         return setting.timing();
     }
 
-    /** {@return why the operation cannot be measured here; the same on all ranks} */
-    public Optional<String> obstacle(Operation operation) {
+    /** {@return why the operation cannot be measured with that size here; the same on all ranks} */
+    public Optional<String> obstacle(Operation operation, long bytes) {
         if (setting.worldSize() < operation.leastRanks()) {
             return Optional.of("it needs " + operation.leastRanks() + " ranks");
         }
@@ -35,7 +40,33 @@ public final class Measuring implements AutoCloseable {
                 return Optional.of("backend " + setting.memory().backend() + " has no " + capability + ": " + no.reason());
             }
         }
-        return Optional.empty();
+        return agreed(lackOfMemory(operation.neededBytes(setting.worldSize(), bytes)));
+    }
+
+    /** All buffers of a host backend come out of one memory, and a process that asks for too much is killed. */
+    private Optional<String> lackOfMemory(long neededBytes) {
+        if (setting.onStream()) {
+            return Optional.empty();
+        }
+        try (Stream<String> lines = Files.lines(Path.of("/proc/meminfo"))) {
+            long available = lines.filter(line -> line.startsWith("MemAvailable:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D+", "")) << 10)
+                    .findFirst()
+                    .orElse(Long.MAX_VALUE);
+            return neededBytes < available / 10 * 9 ? Optional.empty()
+                    : Optional.of("the ranks need " + (neededBytes >> 20) + " MiB together, of which the machine has "
+                            + (available >> 20) + " free");
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** {@return rank 0's answer} */
+    private Optional<String> agreed(Optional<String> answer) {
+        byte[] own = answer.orElse("").getBytes(StandardCharsets.UTF_8);
+        String first = new String(
+                setting.memory().group().allGather("obstacle of the benchmark", own, Setting.PATIENCE).getFirst(), StandardCharsets.UTF_8);
+        return Optional.of(first).filter(text -> !text.isEmpty());
     }
 
     /**

@@ -35,6 +35,11 @@ public record Operation(String name, String description, boolean sized, Moves mo
         };
     }
 
+    /** {@return the bytes that all ranks together need at most} */
+    public long neededBytes(int ranks, long bytes) {
+        return sized ? ranks * (movedBytes(ranks, bytes) + bytes) : 0;
+    }
+
     /** Makes the operation ready. */
     @FunctionalInterface
     interface Preparation {

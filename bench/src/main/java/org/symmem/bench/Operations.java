@@ -19,10 +19,16 @@ public final class Operations {
                 List.of(),
                 CopyWork::local));
         add(new Operation("put", "rank 0 copies from its own memory to rank 1's", true, Moves.ONE_BUFFER, 2, List.of(), CopyWork::put));
+        add(new Operation("store", "rank 0 stores 8 bytes to rank 1's memory by a plain store", false, Moves.NOTHING, 2,
+                List.of(Capability.HOST_ACCESS), CopyWork::store));
         add(new Operation("get", "rank 0 copies from rank 1's memory to its own", true, Moves.ONE_BUFFER, 2, List.of(), CopyWork::get));
         add(new Operation("contiguous", "rank 0 copies all ranks' buffers through the contiguous view, size bytes of each", true,
                 Moves.ALL_BUFFERS, 1,
                 List.of(Capability.CONTIGUOUS_VIEW), CopyWork::contiguous));
+        add(new Operation("broadcast", "rank 0's buffer comes to every rank, back to back", true, Moves.ONE_BUFFER, 2, List.of(),
+                CollectiveWork::broadcast));
+        add(new Operation("allgather", "every rank's buffer comes to every rank, back to back", true, Moves.ALL_BUFFERS, 2, List.of(),
+                CollectiveWork::allGather));
         add(new Operation("signal", "a signal from rank 0 to rank 1 and one back", false, Moves.NOTHING, 2, List.of(),
                 SignalWork::roundTrip));
         add(new Operation("barrier", "all ranks meet", false, Moves.NOTHING, 1, List.of(), SignalWork::barrier));

@@ -5,8 +5,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.SequencedMap;
 import java.util.stream.Stream;
 
 /**
@@ -44,6 +46,28 @@ public final class Page {
         Files.writeString(target, page.text.toString().stripTrailing() + "\n");
     }
 
+    /**
+     * @param folder with kept results
+     * @return those that can be drawn, by the names of their files without the ending
+     * @throws IOException if a file cannot be read
+     */
+    public static SequencedMap<String, Report> reports(Path folder) throws IOException {
+        SequencedMap<String, Report> reports = new LinkedHashMap<>();
+        try (Stream<Path> all = Files.list(folder)) {
+            for (Path file : all.filter(one -> one.toString().endsWith(".json")).sorted().toList()) {
+                JsonNode node = JSON.readTree(file.toFile());
+                if (node.has("rows")) {
+                    reports.put(stem(file), JSON.treeToValue(node, Report.class));
+                }
+            }
+        }
+        return reports;
+    }
+
+    private static String stem(Path result) {
+        return result.getFileName().toString().replaceFirst("\\.json$", "");
+    }
+
     private void add(Path file) throws IOException {
         if (!text.isEmpty()) {
             text.append('\n');
@@ -53,8 +77,8 @@ public final class Page {
             return;
         }
         JsonNode node = JSON.readTree(file.toFile());
-        if (node.isArray() && node.path(0).has("benchmark")) {
-            jmh(node);
+        if (node.has("calls")) {
+            cheapCalls(JSON.treeToValue(node, CheapCalls.class));
         } else if (node.has("rows")) {
             report(file, JSON.treeToValue(node, Report.class));
         } else if (node.has("fits")) {
@@ -78,7 +102,7 @@ public final class Page {
             Spread nanos = row.nanos();
             line("| " + row.operation() + " | " + row.ranks() + " | " + size(row.bytes()) + " | " + Report.time(nanos.median()) + " | "
                     + Report.time(nanos.p10()) + " | " + Report.time(nanos.p90()) + " | " + Report.time(nanos.least()) + " | "
-                    + nanos.number() + " | " + (row.moved() == 0 ? "" : number(row.gigabytesPerSecond())) + " |");
+                    + nanos.number() + " | " + (row.moved() == 0 ? "" : Report.number(row.gigabytesPerSecond())) + " |");
         }
         if (!report.skipped().isEmpty()) {
             line("");
@@ -95,15 +119,15 @@ public final class Page {
 
     private void where(Report.Machine machine, String date, String command) {
         line(machine.system() + ", " + machine.processor() + ", " + machine.processors() + " processors, load average "
-                + number(machine.load()) + " when it began; " + machine.versions() + "; " + date + ".\n");
+                + Report.number(machine.load()) + " when it began; " + machine.versions() + "; " + date + ".\n");
         line("```\n" + command + "\n```");
     }
 
     private void pictures(Path result) throws IOException {
-        String stem = result.getFileName().toString().replaceFirst("\\.json$", "");
+        String stem = stem(result);
         Path from = target.toAbsolutePath().getParent();
         try (Stream<Path> all = Files.list(folder)) {
-            all.filter(file -> file.getFileName().toString().matches(java.util.regex.Pattern.quote(stem) + "-[a-z]+\\.svg"))
+            all.filter(file -> file.getFileName().toString().matches(java.util.regex.Pattern.quote(stem) + "-[a-z]+\\.png"))
                     .sorted()
                     .forEach(file -> line("\n![" + file.getFileName() + "](" + from.relativize(file.toAbsolutePath()) + ")"));
         }
@@ -116,8 +140,8 @@ public final class Page {
             Spread ratio = peer.ratio();
             if (ratio != null) {
                 line("| " + peer.operation() + " | " + peer.ranks() + " | " + size(peer.bytes()) + " | " + peer.peer() + " | "
-                        + Report.time(peer.nanos()) + " | " + number(ratio.median()) + " | " + number(ratio.least()) + " to "
-                        + number(ratio.most()) + " |");
+                        + Report.time(peer.nanos()) + " | " + Report.number(ratio.median()) + " | " + Report.number(ratio.least()) + " to "
+                        + Report.number(ratio.most()) + " |");
             }
         }
         line("");
@@ -131,42 +155,28 @@ public final class Page {
         where(growth.machine(), growth.date(), growth.command());
         line("\n| quantity | ranks | value |\n|---|---|---|");
         growth.points()
-                .forEach(point -> line("| " + point.quantity() + " | " + point.ranks() + " | " + number(point.value()) + " "
+                .forEach(point -> line("| " + point.quantity() + " | " + point.ranks() + " | " + Report.number(point.value()) + " "
                         + point.unit() + " |"));
         line("\n| quantity | law fitted by least squares | points fit (R²) | for 1,000 ranks it would be |\n|---|---|---|---|");
         growth.fits()
-                .forEach(fit -> line("| " + fit.quantity() + " | " + fit.law() + " | " + number(fit.certainty()) + " | "
-                        + number(fit.at(Growth.MANY)) + " " + fit.unit() + " |"));
+                .forEach(fit -> line("| " + fit.quantity() + " | " + fit.law() + " | " + Report.number(fit.certainty()) + " | "
+                        + Report.number(fit.at(Growth.MANY)) + " " + fit.unit() + " |"));
         line("");
         growth.notes().forEach(note -> line("- " + note));
     }
 
-    private void jmh(JsonNode results) {
-        line("## Calls that must be cheap, measured by JMH");
-        JsonNode first = results.get(0);
-        line("JMH " + first.path("jmhVersion").asText() + ", " + first.path("vmName").asText() + " " + first.path("vmVersion").asText()
-                + ", host backend. `symmem bench --jmh`\n");
-        line("| call | a call | error (99.9 %) | bytes allocated a call |\n|---|---|---|---|");
-        for (JsonNode result : results) {
-            String name = result.path("benchmark").asText();
-            JsonNode score = result.path("primaryMetric");
-            JsonNode allocated = result.path("secondaryMetrics").path("gc.alloc.rate.norm");
-            if (allocated.isMissingNode()) {
-                allocated = result.path("secondaryMetrics").path("·gc.alloc.rate.norm");
-            }
-            line("| " + name.substring(name.lastIndexOf('.', name.lastIndexOf('.') - 1) + 1) + " | "
-                    + number(score.path("score").asDouble()) + " " + score.path("scoreUnit").asText() + " | "
-                    + number(score.path("scoreError").asDouble()) + " | "
-                    + String.format(Locale.ROOT, "%.2f", allocated.path("score").asDouble()) + " |");
-        }
+    private void cheapCalls(CheapCalls found) {
+        heading("Calls that must be cheap, measured by JMH", false);
+        where(found.machine(), found.date(), found.command());
+        line("JMH " + found.jmh() + ", host backend; an average with the error at a certainty of 99.9 %.\n");
+        line("| call | ns | error | bytes allocated |\n|---|---|---|---|");
+        found.calls()
+                .forEach(call -> line("| " + call.name() + " | " + Report.number(call.nanos()) + " | " + Report.number(call.error()) + " | "
+                        + String.format(Locale.ROOT, "%.2f", call.allocatedBytes()) + " |"));
     }
 
     private static String size(long bytes) {
         return bytes == 0 ? "" : Sizes.text(bytes);
-    }
-
-    private static String number(double value) {
-        return String.format(Locale.ROOT, "%.3g", value);
     }
 
     private void line(String line) {

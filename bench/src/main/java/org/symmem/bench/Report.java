@@ -68,6 +68,11 @@ public record Report(String command, String date, Machine machine, String backen
     public record Peer(String peer, String operation, int ranks, long bytes, double nanos, @org.jspecify.annotations.Nullable Spread ratio,
             String notRun) {}
 
+    /** {@return a number to three digits, or whole where it is larger than that} */
+    public static String number(double value) {
+        return String.format(Locale.ROOT, Math.abs(value) >= 999.5 ? "%,.0f" : "%.3g", value);
+    }
+
     /** {@return a time in the unit that suits it} */
     public static String time(double nanos) {
         return nanos < 1e4 ? String.format(Locale.ROOT, "%.4g ns", nanos)

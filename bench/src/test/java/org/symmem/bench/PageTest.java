@@ -31,17 +31,26 @@ class PageTest {
         Files.writeString(folder.resolve("20-kept.md"), "## Kept\n12.34 GB/s, by hand\n");
         new ObjectMapper().writeValue(folder.resolve("10-run.json").toFile(), report(false));
         new Charts(report(false), folder, "10-run").draw();
+        new ObjectMapper().writeValue(folder.resolve("30-jmh.json").toFile(),
+                new CheapCalls("symmem bench --jmh", "2000-01-01T00:00:00Z", MACHINE,
+                        "1", List.of(new CheapCalls.Call("HotPaths.signal", 12.5, 0.25, 0))));
+        List<Growth.Point> points = List.of(new Growth.Point("messages", 2, 3, "messages"),
+                new Growth.Point("messages", 5, 12, "messages"));
+        new ObjectMapper().writeValue(folder.resolve("40-growth.json").toFile(), new Growth("symmem bench --growth", "2000-01-01T00:00:00Z",
+                MACHINE, false, points, List.of(Growth.Fit.of(points)), List.of("a note")));
         Path page = folder.resolve("page.txt");
 
         Page.write(folder, page);
 
         assertThat(page).content()
                 .contains("| put | 2 | 8 B | 2.000 ns | 1.200 ns | 2.800 ns | 1.000 ns | 3 | 4.00 |",
-                        "![10-run-bandwidth.svg](10-run-bandwidth.svg)",
+                        "![10-run-bandwidth.png](10-run-bandwidth.png)",
                         "| put | 2 | 8 B | memcpy | 4.000 ns | 0.500 |", "- OpenSHMEM: not run because there is no oshcc",
                         "- Not measured: signal, it needs 2 ranks")
                 .doesNotContain("EMULATED")
-                .matches("(?s).*barrier.*12\\.34 GB/s, by hand\n");
+                .contains("| HotPaths.signal | 12.5 | 0.250 | 0.00 |", "| messages | 5 | 12.0 messages |", "-3.00 + 3.00 × ranks messages",
+                        "| 2,997 messages |")
+                .matches("(?s).*barrier.*12\\.34 GB/s, by hand\n.*HotPaths.*a note\n");
     }
 
     @Test
@@ -67,9 +76,20 @@ class PageTest {
         Growth.Fit fit = Growth.Fit.of(List.of(new Growth.Point("q", 2, 12, "µs"), new Growth.Point("q", 4, 48, "µs"),
                 new Growth.Point("q", 8, 192, "µs")));
 
-        assertThat(fit.exponent()).isCloseTo(2, within(1e-9));
+        assertThat(fit.form()).isEqualTo(Growth.Form.POWER);
+        assertThat(fit.b()).isCloseTo(2, within(1e-9));
         assertThat(fit.at(1000)).isCloseTo(3e6, within(1e-3));
         assertThat(fit.certainty()).isCloseTo(1, within(1e-9));
+    }
+
+    @Test
+    void aLineIsFoundAgain() {
+        Growth.Fit fit = Growth.Fit.of(List.of(new Growth.Point("q", 2, 7, "messages"), new Growth.Point("q", 4, 13, "messages"),
+                new Growth.Point("q", 64, 193, "messages")));
+
+        assertThat(fit.form()).isEqualTo(Growth.Form.LINE);
+        assertThat(fit.at(1000)).isCloseTo(3001, within(1e-6));
+        assertThat(fit.law()).isEqualTo("1.00 + 3.00 × ranks messages");
     }
 
     @Test

@@ -9,13 +9,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.SequencedMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.symmem.bench.Charts;
+import org.symmem.bench.CheapCalls;
 import org.symmem.bench.Growth;
 import org.symmem.bench.Jmh;
 import org.symmem.bench.Operations;
@@ -36,7 +35,7 @@ import picocli.CommandLine.Spec;
             + "The table has the median of the batches and where the middle eight tenths lie; sizes are a rank's, GB/s are 10^9 bytes."
 }, footerHeading = "%nExamples:%n", footer = {"  symmem bench --ops put,signal,barrier",
     "  symmem bench --ranks 2,4 --sizes 8..64MiB --json docs/benchmarks/run.json --chart docs/benchmarks",
-    "  symmem bench --report docs/benchmarks docs/benchmarks.md"}, exitCodeListHeading = "%nExit codes:%n", exitCodeList = {
+    "  symmem bench --report docs/benchmarks docs/benchmarks.md --chart docs/benchmarks"}, exitCodeListHeading = "%nExit codes:%n", exitCodeList = {
         "0:measured", "1:it failed", "2:an option is wrong"})
 final class BenchCommand implements Callable<Integer> {
     private static final ObjectWriter JSON = new ObjectMapper().writerWithDefaultPrettyPrinter();
@@ -68,22 +67,22 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--json", paramLabel = "FILE", description = "write what was found to a file")
     private @Nullable Path json;
 
-    @Option(names = "--chart", paramLabel = "FOLDER", description = "draw what was found, as SVG and PNG")
+    @Option(names = "--chart", paramLabel = "FOLDER", description = "draw what was found, as SVG and PNG; with --report, what was kept")
     private @Nullable Path charts;
 
     @Option(names = "--report", paramLabel = "FOLDER PAGE", arity = "2", description = "measure nothing; make the page out of the texts (*.md) and kept results (*.json) of the folder, in the order of their names")
     private List<Path> page = List.of();
 
-    @Option(names = "--peers", paramLabel = "FOLDER", description = "run what stands beside us in turns and print ratios: memcpy, OpenSHMEM (the folder has oshmem_bench.c), Aeron")
+    @Option(names = "--peers", paramLabel = "FOLDER", description = "run what stands beside us in turns and print ratios: memcpy, OpenSHMEM and Aeron beside host memory; raw driver calls, NVSHMEM and PyTorch beside a GPU's (PYTHON says which Python). The folder has oshmem_bench.c, vmm_limit.py, vmm_barrier.py, nvshmem_bench.py; what is not there is not run")
     private @Nullable Path peers;
 
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "3", description = "how often we and the peers are run in turns (default: ${DEFAULT-VALUE})")
     private int rounds;
 
-    @Option(names = "--growth", description = "fit how the times of each row grow with --ranks (at least 3 numbers of ranks), and print what 1,000 ranks would take")
+    @Option(names = "--growth", description = "measure instead how rendezvous, its messages, barriers, bandwidth and what a rank holds grow with --ranks (default then: 2,4,8,16,32,64), and what it would be for 1,000 ranks; takes minutes")
     private boolean growth;
 
-    @Option(names = "--jmh", description = "measure the calls that must be cheap, and what they allocate, by JMH instead; takes a minute")
+    @Option(names = "--jmh", description = "measure the calls that must be cheap, and what they allocate, by JMH instead; takes two minutes")
     private boolean jmh;
 
     /** For the help. */
@@ -96,16 +95,30 @@ final class BenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (charts != null && ModuleLayer.boot().findModule("java.desktop").isEmpty()) {
+            throw new UsageException("--chart cannot draw: the Java runtime in use (" + System.getProperty("java.home")
+                    + ") has no module java.desktop, as that of a bundle. Keep the result with --json, and draw it with --report and --chart where "
+                    + "there is a whole JDK");
+        }
         if (!page.isEmpty()) {
+            if (charts != null) {
+                for (var kept : Page.reports(page.getFirst()).entrySet()) {
+                    draw(kept.getValue(), charts, kept.getKey());
+                }
+            }
             writePage(page.getFirst(), page.getLast());
             return 0;
         }
         if (jmh) {
-            Jmh.run(json);
+            CheapCalls found = new CheapCalls(command(), now(), ThisMachine.describe(), Jmh.version(), Jmh.run());
+            if (json != null) {
+                JSON.writeValue(json.toFile(), found);
+            }
             return 0;
         }
-        if (growth && ranks.stream().distinct().count() < 3) {
-            throw new UsageException("--growth needs at least 3 numbers of ranks, for instance --ranks 2,4,8,16");
+        if (growth) {
+            measureGrowth();
+            return 0;
         }
         if (rounds < 1 || rounds > 100) {
             throw new UsageException("--rounds is " + rounds + "; it is from 1 to 100");
@@ -113,7 +126,7 @@ final class BenchCommand implements Callable<Integer> {
         Duration patience = job.timeout();
         List<BenchJob> jobs = jobs(patience);
         job.requireBackend();
-        String date = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+        String date = now();
         Report.Machine machine = ThisMachine.describe();
         List<Report.Peer> beside = new ArrayList<>();
         for (BenchJob each : jobs) {
@@ -128,34 +141,29 @@ final class BenchCommand implements Callable<Integer> {
                 jobs.stream().flatMap(each -> each.rows().stream()).toList(),
                 jobs.stream().flatMap(each -> each.skipped().stream()).toList(), beside);
         BenchTable.print(report, System.out);
-        Growth grown = growth ? grown(report) : null;
-        if (grown != null) {
-            BenchTable.print(grown, System.out);
-        }
         if (json != null) {
-            JSON.writeValue(json.toFile(), grown != null ? grown : report);
+            JSON.writeValue(json.toFile(), report);
         }
         if (charts != null) {
-            draw(report, charts);
+            draw(report, charts, json == null ? "bench" : json.getFileName().toString().replaceFirst("\\.json$", ""));
         }
         return 0;
     }
 
-    /** Fits every row by the numbers of ranks. */
-    private Growth grown(Report report) {
-        SequencedMap<String, List<Growth.Point>> points = new LinkedHashMap<>();
-        report.rows().forEach(row -> {
-            String quantity = row.operation() + (row.bytes() == 0 ? "" : ", " + Sizes.text(row.bytes()));
-            points.computeIfAbsent(quantity, name -> new ArrayList<>())
-                    .add(new Growth.Point(quantity, row.ranks(), row.nanos().median() / 1e3, "µs"));
-        });
-        List<Growth.Fit> fits = points.values().stream().filter(all -> all.size() >= 3).map(Growth.Fit::of).toList();
-        int processors = report.machine().processors();
-        List<String> notes = List.of("All ranks ran on the " + processors + " processors of one machine: where there were more ranks than "
-                + "processors, the time is that of sharing them too, and the law for 1,000 ranks is that of 1,000 ranks on this machine.",
-                "A law is drawn on from the ranks that were measured; the figures for 1,000 ranks are computed, not measured.");
-        return new Growth(report.command(), report.date(), report.machine(), report.emulated(),
-                points.values().stream().flatMap(List::stream).toList(), fits, notes);
+    private void measureGrowth() throws IOException {
+        List<Integer> worlds = ranks.size() == 1 ? List.of(2, 4, 8, 16, 32, 64)
+                : ranks.stream().map(Ranks::checked).sorted().distinct().toList();
+        Duration patience = job.timeout();
+        job.requireBackend();
+        Growth grown = new GrowthJob(worlds, patience).measure(command(), now(), ThisMachine.describe());
+        BenchTable.print(grown, System.out);
+        if (json != null) {
+            JSON.writeValue(json.toFile(), grown);
+        }
+    }
+
+    private static String now() {
+        return Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
     }
 
     private static void writePage(Path folder, Path target) throws IOException {
@@ -166,13 +174,12 @@ final class BenchCommand implements Callable<Integer> {
         }
     }
 
-    private void draw(Report report, Path folder) throws IOException {
-        String stem = json == null ? "bench" : json.getFileName().toString().replaceFirst("\\.json$", "");
+    private static void draw(Report report, Path folder, String stem) throws IOException {
         try {
             new Charts(report, folder, stem).draw().forEach(file -> System.err.println("chart: " + file));
-        } catch (LinkageError e) {
-            throw new FailureException(1, "charts cannot be drawn: this Java lacks java.desktop or what it needs (" + e
-                    + "). Draw where there is a whole JDK, with fontconfig and freetype");
+        } catch (LinkageError | InternalError e) {
+            throw new FailureException(1, "charts cannot be drawn: this machine lacks what java.desktop needs (" + e
+                    + "). Draw where there are fontconfig, freetype and a font");
         }
     }
 

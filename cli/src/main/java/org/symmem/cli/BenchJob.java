@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 import java.util.stream.LongStream;
@@ -21,7 +22,7 @@ import org.symmem.rendezvous.JavaCommand;
 /** Measures with one number of ranks, as often as asked for, and keeps what was found. One thread. */
 final class BenchJob {
     /** What is shared lies outside the heap; one stack and little heap a rank, so that many fit. */
-    private static final List<String> RANK_FLAGS = List.of("-Xmx128m", "-XX:-UsePerfData");
+    static final List<String> RANK_FLAGS = List.of("-Xmx128m", "-XX:-UsePerfData");
 
     private final int ranks;
     private final List<String> operations;
@@ -45,6 +46,10 @@ final class BenchJob {
 
     int ranks() {
         return ranks;
+    }
+
+    boolean measuresAny(Set<String> others) {
+        return operations.stream().anyMatch(others::contains);
     }
 
     /** Blocks until all is measured once more. */

@@ -14,7 +14,11 @@ import org.symmem.rendezvous.LocalLauncher;
 
 /** One rank of a benchmark, in a process of its own. */
 final class BenchRank {
-    private record Row(Operation operation, long bytes) {}
+    private record Row(Operation operation, long bytes) {
+        String name() {
+            return operation.name() + (operation.sized() ? " of " + Sizes.text(bytes) : "");
+        }
+    }
 
     private BenchRank() {}
 
@@ -52,8 +56,8 @@ final class BenchRank {
             }
             for (int done = 0; done < rows.size(); done++) {
                 Row row = rows.get(done);
-                Optional<String> obstacle = measuring.obstacle(row.operation());
-                RankMessage message = obstacle.isPresent() ? new RankMessage.Skipped(row.operation().name(), obstacle.get())
+                Optional<String> obstacle = measuring.obstacle(row.operation(), row.bytes());
+                RankMessage message = obstacle.isPresent() ? new RankMessage.Skipped(row.name(), obstacle.get())
                         : new RankMessage.Measured(measuring.measure(row.operation(), row.bytes()));
                 if (speaks) {
                     message.print();

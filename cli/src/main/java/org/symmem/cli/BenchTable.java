@@ -42,7 +42,7 @@ final class BenchTable {
             Spread ratio = peer.ratio();
             if (ratio != null) {
                 table.row(peer.operation(), Integer.toString(peer.ranks()), peer.bytes() == 0 ? "-" : Sizes.text(peer.bytes()), peer.peer(),
-                        number(ratio.median()), number(ratio.least()), number(ratio.most()));
+                        Report.number(ratio.median()), Report.number(ratio.least()), Report.number(ratio.most()));
             }
         }
         table.print(out);
@@ -53,15 +53,17 @@ final class BenchTable {
     }
 
     static void print(Growth growth, PrintStream out) {
-        Table table = new Table("llrr", "quantity", "law", "R²", "1,000 ranks would take" + (growth.emulated() ? " (emulated)" : ""));
+        Table points = new Table("lrr", "quantity", "ranks", "value");
+        growth.points()
+                .forEach(
+                        point -> points.row(point.quantity(), Integer.toString(point.ranks()),
+                                Report.number(point.value()) + " " + point.unit()));
+        points.print(out);
+        Table table = new Table("llrr", "quantity", "law", "R²", "for 1,000 ranks" + (growth.emulated() ? " (emulated)" : ""));
         growth.fits()
-                .forEach(fit -> table.row(fit.quantity(), fit.law(), number(fit.certainty()),
-                        Report.time(fit.at(Growth.MANY) * 1e3)));
+                .forEach(fit -> table.row(fit.quantity(), fit.law(), Report.number(fit.certainty()),
+                        Report.number(fit.at(Growth.MANY)) + " " + fit.unit()));
         table.print(out);
         growth.notes().forEach(out::println);
-    }
-
-    private static String number(double value) {
-        return String.format(Locale.ROOT, "%.3g", value);
     }
 }

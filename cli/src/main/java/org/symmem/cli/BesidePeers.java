@@ -28,14 +28,18 @@ final class BesidePeers {
         this.rounds = rounds;
     }
 
+    private Peers.Ours memory() {
+        return ours.opened().backend().equals("host") ? Peers.Ours.HOST : Backends.emulated() ? Peers.Ours.EMULATED : Peers.Ours.DEVICE;
+    }
+
     List<Report.Peer> measure() throws IOException {
         SequencedMap<Key, List<Double>> theirs = new LinkedHashMap<>();
         SequencedMap<String, String> notRun = new LinkedHashMap<>();
         try (Peers peers = new Peers(programs, ours.ranks(), sizes)) {
             for (int round = 0; round < rounds; round++) {
                 ours.round();
-                for (Peers.Peer peer : peers.all()) {
-                    if (notRun.containsKey(peer.name())) {
+                for (Peers.Peer peer : peers.all(memory())) {
+                    if (notRun.containsKey(peer.name()) || !ours.measuresAny(peer.operations())) {
                         continue;
                     }
                     try {

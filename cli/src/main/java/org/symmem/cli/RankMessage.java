@@ -7,9 +7,10 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.Base64;
-import org.symmem.bench.Measurement;
 import java.util.List;
 import org.symmem.SymmetricMemoryException;
+import org.symmem.bench.Growth;
+import org.symmem.bench.Measurement;
 import org.symmem.spi.Wire;
 
 /**
@@ -59,6 +60,9 @@ sealed interface RankMessage {
 
     /** One row of a benchmark. */
     record Measured(Measurement measurement) implements RankMessage {}
+
+    /** How one quantity stands with the job's number of ranks. */
+    record Grown(Growth.Point point) implements RankMessage {}
 
     /** A row that a benchmark cannot measure, and why. */
     record Skipped(String operation, String reason) implements RankMessage {}
@@ -126,6 +130,13 @@ sealed interface RankMessage {
                     out.writeDouble(nanos);
                 }
             }
+            case Grown g -> {
+                out.writeByte('G');
+                out.writeUTF(g.point().quantity());
+                out.writeInt(g.point().ranks());
+                out.writeDouble(g.point().value());
+                out.writeUTF(g.point().unit());
+            }
             case Skipped s -> {
                 out.writeByte('S');
                 out.writeUTF(s.operation());
@@ -162,6 +173,7 @@ sealed interface RankMessage {
                     in.readDouble(), in.readUTF(), in.readDouble(), in.readLong());
             case 'O' -> new Opened(in.readUTF(), in.readUTF(), in.readUTF());
             case 'M' -> new Measured(measurement(in));
+            case 'G' -> new Grown(new Growth.Point(in.readUTF(), in.readInt(), in.readDouble(), in.readUTF()));
             case 'S' -> new Skipped(in.readUTF(), in.readUTF());
             case 'H' -> new ProgramResult(in.readUTF(), in.readUTF(), in.readUTF(), readHeld(in));
             case 'F' -> new Failure(in.readUTF(), in.readUTF());

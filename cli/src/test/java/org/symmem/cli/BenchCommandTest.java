@@ -34,7 +34,24 @@ class BenchCommandTest {
             assertThat(row.get("nanos").get("number").asInt()).isEqualTo(3);
         }
         assertThat(rows).contains("put 8", "put 4096", "get 8", "contiguous 4096", "local 8", "signal 0", "barrier 0", "rendezvous 8",
-                "allocate 4096");
+                "allocate 4096", "store 0", "broadcast 8", "allgather 4096");
+    }
+
+    @Test
+    void growthIsMeasuredAndKept() throws Exception {
+        Path json = folder.resolve("growth.json");
+
+        Symmem.Result result = Symmem.here("bench", "--growth", "--ranks", "1,2", "--json", json.toString());
+
+        assertThat(result.exitCode()).as(result.out() + result.err()).isZero();
+        List<String> messages = new ArrayList<>();
+        JsonNode growth = new ObjectMapper().readTree(json.toFile());
+        for (JsonNode point : growth.get("points")) {
+            if (point.get("quantity").asText().startsWith("mappings of a rank")) {
+                messages.add(point.get("ranks").asInt() + ": " + Math.round(point.get("value").asDouble()));
+            }
+        }
+        assertThat(messages).as("its own and every peer's buffer and pad").containsExactly("1: 2", "2: 4");
     }
 
     @Test

@@ -220,7 +220,7 @@ public final class LibC {
      */
     public static void memcpy(MemorySegment target, MemorySegment source) {
         try {
-            MemorySegment ignored = (MemorySegment) Memcpy.HANDLE.invokeExact(target, source, source.byteSize());
+            Memcpy.HANDLE.invokeExact(target, source, source.byteSize());
         } catch (Throwable e) {
             throw rethrown(e);
         }
@@ -532,8 +532,9 @@ public final class LibC {
     }
 
     private static final class Memcpy {
+        // Without what it returns, which is the target again, for which the JVM would make an object a call.
         static final MethodHandle HANDLE = LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow("memcpy"),
-                FunctionDescriptor.of(ADDRESS, ADDRESS, ADDRESS, JAVA_LONG), Linker.Option.critical(false));
+                FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, JAVA_LONG), Linker.Option.critical(false));
     }
 
     private static final class Socket {

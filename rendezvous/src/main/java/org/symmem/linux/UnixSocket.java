@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
 import org.symmem.ErrorCode;
 import org.symmem.SymmetricMemoryException;
 
@@ -54,6 +55,8 @@ public final class UnixSocket implements AutoCloseable {
     private static final long CRED_UID = 4;
     private static final long CRED_BYTES = 12;
 
+    private static final LongAdder MESSAGES_SENT = new LongAdder();
+
     private final Descriptor descriptor;
 
     private UnixSocket(Descriptor descriptor) {
@@ -76,6 +79,11 @@ public final class UnixSocket implements AutoCloseable {
 
     /** Who is at the other end, as the kernel says. */
     public record Credentials(int pid, int uid) {}
+
+    /** {@return how many messages this process has sent over unix sockets so far} What steps among ranks cost is counted in these. */
+    public static long messagesSent() {
+        return MESSAGES_SENT.sum();
+    }
 
     /** {@return the effective user of this process} */
     public static int ownUser() {
@@ -153,7 +161,11 @@ public final class UnixSocket implements AutoCloseable {
                     control.set(ValueLayout.JAVA_INT, CMSG_DATA + 4L * i, descriptors.get(i));
                 }
             }
-            return LibC.sendmsg(fd(), message, MSG_NOSIGNAL, "sending " + descriptors.size() + " descriptors to a peer") >= 0;
+            boolean sent = LibC.sendmsg(fd(), message, MSG_NOSIGNAL, "sending " + descriptors.size() + " descriptors to a peer") >= 0;
+            if (sent) {
+                MESSAGES_SENT.increment();
+            }
+            return sent;
         }
     }
 

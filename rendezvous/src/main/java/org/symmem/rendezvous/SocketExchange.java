@@ -43,8 +43,8 @@ import org.symmem.spi.Wire;
  */
 final class SocketExchange extends DescriptorExchange {
     private static final System.Logger LOG = System.getLogger("org.symmem.rendezvous");
-    /** How long a connection may take to say who it is. A peer says it at once. */
-    private static final long HELLO_NANOS = 2_000_000_000;
+    /** How long a connection may take to say who it is. A peer says it as soon as it runs, which took seconds on a machine with a load of 60. */
+    private static final long HELLO_NANOS = 20_000_000_000L;
     /** How often a rank looks for its peers' messages before it sleeps: most come sooner than a sleeper is woken. */
     private static final int LOOKS = 20;
 
@@ -120,7 +120,7 @@ final class SocketExchange extends DescriptorExchange {
                     }
                     List<Integer> descriptors = new ArrayList<>(strangers.stream().map(stranger -> stranger.socket().fd()).toList());
                     descriptors.add(listener.fd());
-                    Poll.readable(descriptors, Math.min(leftNanos, HELLO_NANOS / 4));
+                    Poll.readable(descriptors, Math.min(leftNanos, HELLO_NANOS / 40));
                     for (Optional<UnixSocket> next = listener.accept(); next.isPresent(); next = listener.accept()) {
                         strangers.add(new Stranger(next.get(), System.nanoTime()));
                     }

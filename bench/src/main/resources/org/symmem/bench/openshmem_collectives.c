@@ -1,5 +1,5 @@
-// Broadcast and fcollect of OpenSHMEM (1.4, as Open MPI 4 has it) back to back, by size; the peer of CollectiveBench on host memory.
-// Prints "name value us", a line each, on PE 0.
+// Broadcast and fcollect of OpenSHMEM (1.4, as Open MPI 4 has it) back to back: what stands beside broadcast and allgather on host memory.
+// Arguments: sizes in bytes, multiples of 8. Prints "name_SIZEB value us", a line each, on PE 0.
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,13 +44,20 @@ static void measure(const char *name, size_t size, int calls, int gathers, void 
     }
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+    size_t most = 8;
+    for (int a = 1; a < count; a++) {
+        size_t size = strtoull(arguments[a], NULL, 10);
+        most = size > most ? size : most;
+    }
+    // OpenSHMEM's heap has 256 MiB in all unless more is asked for, before it starts.
+    setenv("SMA_SYMMETRIC_SIZE", "1G", 0);
+    setenv("SHMEM_SYMMETRIC_SIZE", "1G", 0);
     shmem_init();
-    size_t most = 64u << 20;
     char *source = shmem_malloc(most);
     char *target = shmem_malloc(most * shmem_n_pes());
     if (source == NULL || target == NULL) {
-        fprintf(stderr, "shmem_malloc failed; allow a larger heap, for instance SMA_SYMMETRIC_SIZE=1G\n");
+        fprintf(stderr, "shmem_malloc failed\n");
         return 1;
     }
     memset(source, shmem_my_pe() + 1, most);
@@ -60,8 +67,9 @@ int main(void) {
         }
     }
     shmem_barrier_all();
-    for (size_t size = 8; size <= most; size *= size < (1u << 20) ? 16 : 8) {
-        int calls = size <= 4096 ? 50000 : size <= (1u << 20) ? 500 : 10;
+    for (int a = 1; a < count; a++) {
+        size_t size = strtoull(arguments[a], NULL, 10);
+        int calls = size <= 4096 ? 4000 : size <= (1u << 20) ? 200 : 5;
         measure("broadcast", size, calls, 0, target, source);
         measure("allgather", size, calls, 1, target, source);
     }
