@@ -56,7 +56,8 @@ public record Growth(String command, String date, Report.Machine machine, boolea
         public static Fit of(List<Point> points) {
             Fit power = power(points);
             Fit line = line(points);
-            return line.missedBy(points) < power.missedBy(points) ? line.judgedBy(points) : power.judgedBy(points);
+            // A line that falls ends below nothing.
+            return line.at(MANY) > 0 && line.missedBy(points) < power.missedBy(points) ? line.judgedBy(points) : power.judgedBy(points);
         }
 
         private static Fit power(List<Point> points) {

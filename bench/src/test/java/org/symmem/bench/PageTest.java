@@ -93,6 +93,14 @@ class PageTest {
     }
 
     @Test
+    void whatFallsStaysAboveNothing() {
+        Growth.Fit fit = Growth.Fit.of(List.of(new Growth.Point("q", 2, 20, "GB/s"), new Growth.Point("q", 4, 18, "GB/s"),
+                new Growth.Point("q", 8, 14, "GB/s")));
+
+        assertThat(fit.at(Growth.MANY)).isPositive();
+    }
+
+    @Test
     void rangesOfSizesGrowByFourAndHaveTheirEnd() {
         assertThat(Sizes.parse("8..1KiB,2MiB,8")).containsExactly(8, 32, 128, 512, 1024, 2 << 20);
         assertThat(Sizes.text(1536)).isEqualTo("1536 B");
