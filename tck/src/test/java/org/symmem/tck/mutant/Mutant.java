@@ -898,9 +898,9 @@ public enum Mutant {
     LEAKS_A_LITTLE_EACH_CYCLE(1, "SM-LOAD-1", new Change() {
         @Override
         public void rendezvous(ProcessGroup group, Agreement agreement) {
-            Arena.global().allocate(256 << 10).fill((byte) 1);
+            Arena.global().allocate(16 << 10).fill((byte) 1);
         }
-    }, "the resident memory grew by ", "over 500 cycles") {
+    }, "the resident memory grew with every 100 cycles, by [") {
         @Override
         public boolean inProcesses() {
             return true;
