@@ -57,6 +57,11 @@ final class BackendSelection {
             throw new IllegalStateException("the provider " + provider.getClass().getName() + " has the name \"" + name
                     + "\"; a name is lower-case letters, digits and hyphens");
         }
+        BackendName declared = provider.getClass().getAnnotation(BackendName.class);
+        if (declared != null && !declared.value().equals(name)) {
+            throw new IllegalStateException("the provider " + provider.getClass().getName() + " has the name \"" + name
+                    + "\" and declares \"" + declared.value() + "\" in @BackendName; they are to be the same");
+        }
         BackendProvider twin = providers.putIfAbsent(name, provider);
         if (twin != null) {
             throw new IllegalStateException("the name " + name + " is already taken by " + twin.getClass().getName());

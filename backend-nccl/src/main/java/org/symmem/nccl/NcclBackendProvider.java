@@ -17,6 +17,7 @@ import org.symmem.cuda.CudaDevice;
 import org.symmem.linux.InheritableDescriptors;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Backend;
+import org.symmem.spi.BackendName;
 import org.symmem.spi.BackendProvider;
 import org.symmem.spi.Closers;
 import org.symmem.spi.HostIdentity;
@@ -26,6 +27,7 @@ import org.symmem.spi.Wire;
  * The backend {@code nccl}: memory and windows of the machine's NCCL. Available where a driver, a device and {@code libnccl.so.2} of
  * 2.27.3 or later are. Below {@code cuda} in preference: it needs what that needs, and one process and one device for each rank.
  */
+@BackendName("nccl")
 public final class NcclBackendProvider implements BackendProvider {
     private static final String PROCESS = UUID.randomUUID().toString();
 

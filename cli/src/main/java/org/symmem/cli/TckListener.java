@@ -66,7 +66,7 @@ final class TckListener implements TestExecutionListener {
                 verdict == TckVerdict.FAILED ? evidence(name[0]) : List.of());
         lines.add(line);
         System.out.printf("%-8s %6d ms  %s%s%n", verdict.word(), line.millis(), test.getDisplayName(),
-                line.why().isEmpty() ? "" : ": " + line.why());
+                line.why().isEmpty() ? "" : ": " + line.briefly().replace("\n", "\n    "));
     }
 
     /** {@return the files that the kit kept of each rank, relative to the report} */
