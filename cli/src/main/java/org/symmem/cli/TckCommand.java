@@ -94,7 +94,7 @@ final class TckCommand implements Callable<Integer> {
         System.setProperty("symmem.tck.ranks", Integer.toString(ranks.number()));
         System.setProperty("symmem.tck.output", folder.toString());
         if (required) {
-            System.setProperty("symmem.tck.require", name);
+            System.setProperty("symmem.tck.require", name + ":" + ranks.number());
         }
         System.out.println("backend " + name + ", " + ranks.number() + (ranks.number() == 1 ? " rank" : " ranks"));
         TckListener listener = new TckListener(name, ranks.number(), folder);

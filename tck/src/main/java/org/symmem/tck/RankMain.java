@@ -69,7 +69,7 @@ final class RankMain {
         SymmetricMemory memory;
         try {
             memory = SymmetricMemory.open(group, SymmetricMemory.Options.defaults().withBackend(backend));
-        } catch (Exception | LinkageError e) {
+        } catch (Exception | LinkageError | AssertionError e) {
             // Only what a query would have said is a reason to skip; anything else is a backend that is wrong.
             boolean unavailable = e instanceof SymmetricMemoryException error && error.code().equals(ErrorCode.BACKEND_UNAVAILABLE)
                     && brokenProviders().noneMatch(provider -> provider.name().equals(backend));
@@ -97,7 +97,7 @@ final class RankMain {
     }
 
     private static Stream<ProviderReport> brokenProviders() {
-        return SymmetricMemory.providers().stream().filter(provider -> provider.priority() == Integer.MIN_VALUE);
+        return SymmetricMemory.providers().stream().filter(ProviderReport::isBroken);
     }
 
     /** Reads what the kit sends. When the kit goes, this process follows it soon, wherever it hangs. */

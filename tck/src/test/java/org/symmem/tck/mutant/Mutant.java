@@ -128,7 +128,7 @@ public enum Mutant {
                 signalMyself("-SEGV");
             }
         }
-    }, "rank 1 ended by signal ") {
+    }, "rank 1 ended by signal 6 after SIGSEGV (0xb)") {
         @Override
         public boolean inProcesses() {
             return true;
@@ -152,6 +152,19 @@ public enum Mutant {
             return right;
         }
     }, "an open backend should be available when asked the 1. time") {
+        @Override
+        public boolean inProcesses() {
+            return true;
+        }
+    },
+
+    THROWS_WHEN_ASKED(1, "SM-CAP-2", new Change() {
+        @Override
+        public Availability availability(Availability right) {
+            MissingLibrary.call();
+            return right;
+        }
+    }, "could not open the backend", "its provider throws when asked for its availability", "symmem-no-such-library") {
         @Override
         public boolean inProcesses() {
             return true;
@@ -279,7 +292,7 @@ public enum Mutant {
                 signalMyself("-SEGV");
             }
         }
-    }, "rank 1 ended by signal ") {
+    }, "rank 1 ended by signal 6 after SIGSEGV (0xb)") {
         @Override
         public boolean inProcesses() {
             return true;
