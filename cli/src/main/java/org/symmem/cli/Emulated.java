@@ -18,6 +18,11 @@ final class Emulated {
             Map.of("symmem.cuda.path", "cuda/libcuda.so.1", "symmem.nccl.path", "nccl/libnccl.so.2", "symmem.nvshmem.path",
                     "nvshmem/libnvshmem_host.so.3"));
 
+    /** {@return whether a backend works on an emulated library in this process and its ranks} */
+    static boolean replacesLibraryOf(String backend) {
+        return Boolean.getBoolean(PROPERTY) && LIBRARIES.containsKey("symmem." + backend + ".path");
+    }
+
     @Spec(Spec.Target.MIXEE)
     private CommandSpec command;
 

@@ -85,7 +85,7 @@ final class TckListener implements TestExecutionListener {
         String version = facts.getOrDefault("version", "unknown");
         String device = facts.getOrDefault("device", "unknown");
         return new TckReport(backend, version, device, facts.getOrDefault("host", HostIdentity.local().name()), ranks,
-                Backends.emulated() || TckReport.saysEmulated(version, device),
+                Emulated.replacesLibraryOf(backend) || TckReport.saysEmulated(version, device),
                 System.getProperty("os.name") + " " + System.getProperty("os.version") + ", Java " + Runtime.version(),
                 LocalDateTime.now().truncatedTo(ChronoUnit.SECONDS).toString(), List.copyOf(lines));
     }

@@ -57,6 +57,13 @@ public enum Mutant {
         }
     },
 
+    HAS_TWO_NAMES(1, "SM-CAP-1", new Change() {
+        @Override
+        public String name(String right) {
+            return "another";
+        }
+    }, "has the name \"another\" and declares \"mutant\" in @BackendName"),
+
     THROWS_WHEN_OPENED(1, "SM-CAP-1", new Change() {
         @Override
         public void open(ProcessGroup group) {
