@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
@@ -166,7 +167,9 @@ final class RankMain {
         return left;
     }
 
-    private static RankOutcome failed(Throwable e) {
+    private static RankOutcome failed(Throwable thrown) {
+        // Of a rule's own threads: what they threw is what it is about.
+        Throwable e = thrown instanceof ExecutionException && thrown.getCause() != null ? thrown.getCause() : thrown;
         StringWriter trace = new StringWriter();
         e.printStackTrace(new PrintWriter(trace));
         return RankOutcome.failed(e instanceof AssertionError ? String.valueOf(e.getMessage()) : e.toString(), trace.toString());
