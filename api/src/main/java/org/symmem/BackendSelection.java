@@ -32,10 +32,9 @@ final class BackendSelection {
             String name = nameOf(provider.type());
             try {
                 add(provider.get());
-            } catch (ServiceConfigurationError | LinkageError | RuntimeException e) {
+            } catch (ServiceConfigurationError | LinkageError | AssertionError | RuntimeException e) {
                 // One provider that cannot be made must not hide the others.
-                reports.add(new ProviderReport(name, Integer.MIN_VALUE,
-                        Availability.unavailable("its provider cannot be made: " + rootOf(e), e)));
+                reports.add(ProviderReport.broken(name, "its provider cannot be made: " + rootOf(e), e));
             }
         }
         reports.sort(Comparator.comparingInt(ProviderReport::priority).reversed().thenComparing(ProviderReport::name));
@@ -57,23 +56,30 @@ final class BackendSelection {
             throw new IllegalStateException("the provider " + provider.getClass().getName() + " has the name \"" + name
                     + "\"; a name is lower-case letters, digits and hyphens");
         }
+        BackendName declared = provider.getClass().getAnnotation(BackendName.class);
+        if (declared != null && !declared.value().equals(name)) {
+            throw new IllegalStateException("the provider " + provider.getClass().getName() + " has the name \"" + name
+                    + "\" and declares \"" + declared.value() + "\" in @BackendName; they are to be the same");
+        }
         BackendProvider twin = providers.putIfAbsent(name, provider);
         if (twin != null) {
             throw new IllegalStateException("the name " + name + " is already taken by " + twin.getClass().getName());
         }
-        reports.add(new ProviderReport(name, provider.priority(), availability(provider)));
+        reports.add(report(name, provider));
     }
 
-    private static Availability availability(BackendProvider provider) {
-        String off = "symmem." + provider.name() + ".disabled";
+    private static ProviderReport report(String name, BackendProvider provider) {
+        String off = "symmem." + name + ".disabled";
         if (Boolean.getBoolean(off)) {
-            return Availability.unavailable("switched off by " + off, null);
+            return new ProviderReport(name, provider.priority(), Availability.unavailable("switched off by " + off, null));
         }
         try {
             Availability answer = provider.availability();
-            return answer != null ? answer : Availability.unavailable("its provider answers null when asked for its availability", null);
-        } catch (RuntimeException | LinkageError e) {
-            return Availability.unavailable("its provider throws when asked for its availability: " + rootOf(e), e);
+            return answer != null
+                    ? new ProviderReport(name, provider.priority(), answer)
+                    : ProviderReport.broken(name, "its provider answers null when asked for its availability", null);
+        } catch (RuntimeException | LinkageError | AssertionError e) {
+            return ProviderReport.broken(name, "its provider throws when asked for its availability: " + rootOf(e), e);
         }
     }
 

@@ -12,6 +12,7 @@ import org.symmem.spi.Allocation;
 import org.symmem.spi.Closers;
 import org.symmem.spi.Memory;
 import org.symmem.spi.PeerMapping;
+import org.symmem.spi.SignalPad;
 import org.symmem.spi.SignalPadLayout;
 
 /**
@@ -127,7 +128,11 @@ public final class SymmetricTensor extends ViewOwner implements AutoCloseable {
             description.agreeOn(agreement);
         }
         PeerMapping mapping = Answer.of(resources.allocation.rendezvous(agreement), memory.backend(), "rendezvous");
-        signals = new Signals(this, Answer.of(mapping.signals(), memory.backend(), "signals"), description.channels());
+        boolean signalled = memory.capability(Capability.HOST_SIGNALS).supported()
+                || memory.capability(Capability.STREAM_SIGNALS).supported();
+        SignalPad pad = signalled ? Answer.of(mapping.signals(), memory.backend(), "signals") : new SignalPad() {
+        };
+        signals = new Signals(this, pad, description.channels());
         resources.mapping = mapping;
     }
 

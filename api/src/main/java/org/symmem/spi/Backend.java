@@ -54,14 +54,18 @@ public interface Backend extends Transfers, AutoCloseable {
      *
      * @return the reasons, each a full phrase; empty if it can be used
      */
-    List<String> validate(MemoryRegion region, long sizeBytes);
+    default List<String> validate(MemoryRegion region, long sizeBytes) {
+        throw new UnsupportedOperationException("this backend has no WRAP");
+    }
 
     /**
-     * Uses a buffer that passed {@link #validate}.
+     * Uses a buffer that passed {@link #validate}. Asked only where the backend has {@code WRAP}.
      *
      * @return the allocation; closing it does not free the region
      */
-    Allocation wrap(MemoryRegion region, long sizeBytes, SignalPadLayout pad);
+    default Allocation wrap(MemoryRegion region, long sizeBytes, SignalPadLayout pad) {
+        throw new UnsupportedOperationException("this backend has no WRAP");
+    }
 
     /** {@return a new stream} */
     StreamQueue newStream();
@@ -70,7 +74,9 @@ public interface Backend extends Transfers, AutoCloseable {
      * @param handle a native stream of the user's. Asked only where the backend has {@code EXTERNAL_STREAM}
      * @return a queue on it
      */
-    StreamQueue wrapStream(long handle);
+    default StreamQueue wrapStream(long handle) {
+        throw new UnsupportedOperationException("this backend has no EXTERNAL_STREAM");
+    }
 
     /** {@return the native library's own collectives, if it has some; alike on all ranks} */
     default Optional<CollectiveCalls> collectives() {

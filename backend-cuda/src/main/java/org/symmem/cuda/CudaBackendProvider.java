@@ -7,10 +7,12 @@ import org.symmem.ProcessGroup;
 import org.symmem.SymmetricMemoryException;
 import org.symmem.linux.LibC;
 import org.symmem.spi.Agreement;
+import org.symmem.spi.BackendName;
 import org.symmem.spi.BackendProvider;
 import org.symmem.spi.Closers;
 
 /** The backend {@code cuda}: device memory by CUDA's virtual memory management. Available where a driver and a device are. */
+@BackendName("cuda")
 public final class CudaBackendProvider implements BackendProvider {
     /** Batched stream memory operations with 64-bit words and the rest that is called here: CUDA 11.7. */
     private static final int OLDEST_DRIVER = 11_070;

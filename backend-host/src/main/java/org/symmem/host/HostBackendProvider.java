@@ -9,9 +9,11 @@ import org.symmem.linux.LibC;
 import org.symmem.rendezvous.DescriptorExchange;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Backend;
+import org.symmem.spi.BackendName;
 import org.symmem.spi.BackendProvider;
 
 /** The backend {@code host}: shared memory of one host. Available on Linux. */
+@BackendName("host")
 public final class HostBackendProvider implements BackendProvider {
     @Override
     public String name() {

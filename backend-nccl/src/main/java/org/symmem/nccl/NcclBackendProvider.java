@@ -16,6 +16,7 @@ import org.symmem.cuda.CudaDevice;
 import org.symmem.linux.InheritableDescriptors;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Backend;
+import org.symmem.spi.BackendName;
 import org.symmem.spi.BackendProvider;
 import org.symmem.spi.Closers;
 
@@ -23,6 +24,7 @@ import org.symmem.spi.Closers;
  * The backend {@code nccl}: memory and windows of the machine's NCCL. Available where a driver, a device and {@code libnccl.so.2} of
  * 2.27.3 or later are. Below {@code cuda} in preference: it needs what that needs, and one process and one device for each rank.
  */
+@BackendName("nccl")
 public final class NcclBackendProvider implements BackendProvider {
     private final CudaBackendProvider cuda = new CudaBackendProvider();
 

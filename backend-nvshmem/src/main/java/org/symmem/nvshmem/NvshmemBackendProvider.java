@@ -12,10 +12,12 @@ import org.symmem.linux.LibC;
 import org.symmem.rendezvous.DescriptorExchange;
 import org.symmem.spi.Agreement;
 import org.symmem.spi.Backend;
+import org.symmem.spi.BackendName;
 import org.symmem.spi.BackendProvider;
 import org.symmem.spi.Closers;
 
 /** The backend {@code nvshmem}: the heap of NVSHMEM. Available where its host library, a driver and a device are. */
+@BackendName("nvshmem")
 public final class NvshmemBackendProvider implements BackendProvider {
     static final String NAME = "nvshmem";
 

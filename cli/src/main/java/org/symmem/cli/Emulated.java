@@ -24,6 +24,11 @@ final class Emulated {
         return version == null ? "" : version + "/";
     }
 
+    /** {@return whether a backend works on an emulated library in this process and its ranks} */
+    static boolean replacesLibraryOf(String backend) {
+        return Boolean.getBoolean(PROPERTY) && LIBRARIES.containsKey("symmem." + backend + ".path");
+    }
+
     @Spec(Spec.Target.MIXEE)
     private CommandSpec command;
 

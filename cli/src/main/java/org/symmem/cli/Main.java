@@ -13,7 +13,8 @@ import picocli.CommandLine.ScopeType;
 
 /** Entry point of {@code symmem}. */
 @Command(name = "symmem", mixinStandardHelpOptions = true, versionProvider = Version.class, scope = ScopeType.INHERIT, synopsisSubcommandLabel = "COMMAND", usageHelpAutoWidth = true, sortOptions = false, description = "Symmetric memory for the JVM: processes that read, write and signal each other's memory by plain address.", subcommands = {
-    RunCommand.class, InfoCommand.class, TckCommand.class, BenchCommand.class, LaunchCommand.class, BundleCommand.class})
+    RunCommand.class, InfoCommand.class, TckCommand.class, BenchCommand.class, LaunchCommand.class, BundleCommand.class,
+    ShareClassesCommand.class})
 public final class Main {
     /** The property that asks for stack traces; ranks get it too. */
     static final String DEBUG = "symmem.debug";

@@ -12,6 +12,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.junit.platform.engine.DiscoverySelector;
@@ -20,8 +23,8 @@ import org.junit.platform.launcher.LauncherDiscoveryRequest;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.reporting.legacy.xml.LegacyXmlReportGeneratingListener;
-import org.symmem.ProviderReport;
-import org.symmem.SymmetricMemory;
+import org.symmem.spi.BackendName;
+import org.symmem.spi.BackendProvider;
 import org.symmem.tck.Rule;
 import org.symmem.tck.SelectedBackendTck;
 import picocli.CommandLine.Command;
@@ -74,7 +77,8 @@ final class TckCommand implements Callable<Integer> {
         if (!compared.isEmpty()) {
             Files.writeString(report.resolve("comparison.html"), TckPage.comparing(reports));
             JSON.writeValue(report.resolve("comparison.json").toFile(), reports);
-            reports.forEach(each -> System.out.println(each.backend() + ": " + each.summary()));
+            System.out.println();
+            TckComparison.print(reports, System.out);
             System.out.println("comparison: " + report.resolve("comparison.html"));
         }
         return reports.stream().allMatch(TckReport::good) ? 0 : 1;
@@ -90,8 +94,9 @@ final class TckCommand implements Callable<Integer> {
         System.setProperty("symmem.tck.ranks", Integer.toString(ranks.number()));
         System.setProperty("symmem.tck.output", folder.toString());
         if (required) {
-            System.setProperty("symmem.tck.require", name);
+            System.setProperty("symmem.tck.require", name + ":" + ranks.number());
         }
+        System.out.println("backend " + name + ", " + ranks.number() + (ranks.number() == 1 ? " rank" : " ranks"));
         TckListener listener = new TckListener(name, ranks.number(), folder);
         LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request().selectors(selected).build();
         LauncherFactory.create()
@@ -124,10 +129,25 @@ final class TckCommand implements Callable<Integer> {
         return selected;
     }
 
-    /** That a backend is unavailable is the kit's to say; a name that no provider has is a mistake. */
+    /**
+     * That a backend is unavailable is the kit's to say; a name that no provider has is a mistake. Names are read without making a
+     * provider: one whose constructor ends the process is to end a rank, not this process.
+     */
     private static void requireKnown(String backend) {
-        List<String> known = SymmetricMemory.providers().stream().map(ProviderReport::name).toList();
-        if (!known.contains(backend)) {
+        List<Class<? extends BackendProvider>> providers = new ArrayList<>();
+        try {
+            ServiceLoader.load(BackendProvider.class).stream().forEach(provider -> providers.add(provider.type()));
+        } catch (ServiceConfigurationError e) {
+            throw new UsageException("a jar on the class path names a provider that is not there: " + e.getMessage());
+        }
+        List<String> known = providers.stream()
+                .map(type -> type.getAnnotation(BackendName.class))
+                .filter(Objects::nonNull)
+                .map(BackendName::value)
+                .sorted()
+                .toList();
+        // Of a provider that does not declare its name the ranks find out.
+        if (!known.contains(backend) && known.size() == providers.size()) {
             throw new UsageException(
                     "backend \"" + backend + "\" is unknown; known are " + String.join(", ", known) + ". Is its jar on the class path?");
         }

@@ -66,7 +66,7 @@ final class TckListener implements TestExecutionListener {
                 verdict == TckVerdict.FAILED ? evidence(name[0]) : List.of());
         lines.add(line);
         System.out.printf("%-8s %6d ms  %s%s%n", verdict.word(), line.millis(), test.getDisplayName(),
-                line.why().isEmpty() ? "" : ": " + line.why());
+                line.why().isEmpty() ? "" : ": " + line.briefly().replace("\n", "\n    "));
     }
 
     /** {@return the files that the kit kept of each rank, relative to the report} */
@@ -85,7 +85,7 @@ final class TckListener implements TestExecutionListener {
         String version = facts.getOrDefault("version", "unknown");
         String device = facts.getOrDefault("device", "unknown");
         return new TckReport(backend, version, device, facts.getOrDefault("host", HostIdentity.local().name()), ranks,
-                Backends.emulated() || TckReport.saysEmulated(version, device),
+                Emulated.replacesLibraryOf(backend) || TckReport.saysEmulated(version, device),
                 System.getProperty("os.name") + " " + System.getProperty("os.version") + ", Java " + Runtime.version(),
                 LocalDateTime.now().truncatedTo(ChronoUnit.SECONDS).toString(), List.copyOf(lines));
     }

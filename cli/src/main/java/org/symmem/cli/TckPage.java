@@ -1,8 +1,6 @@
 package org.symmem.cli;
 
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Collectors;
 
 /** Reports as pages of HTML that stand by themselves. */
@@ -29,8 +27,8 @@ final class TckPage {
         fact(page, "finished", report.finished());
         page.append("</table>\n<table><tr><th>verdict<th>rule<th>kind<th>time<th>why</tr>\n");
         for (TckReport.Line line : report.rules()) {
-            page.append("<tr><td class=\"%s\">%s<td>%s %s<td>%s<td>%d ms<td><pre>%s</pre>%s</tr>\n".formatted(line.verdict(),
-                    line.verdict().word(), line.rule(), escaped(line.title()), line.kind(), line.millis(), escaped(line.why()),
+            page.append("<tr><td class=\"%s\">%s<td>%s %s<td>%s<td>%d ms<td>%s%s</tr>\n".formatted(line.verdict(),
+                    line.verdict().word(), line.rule(), escaped(line.title()), line.kind(), line.millis(), why(line),
                     line.evidence().stream().map(TckPage::link).collect(Collectors.joining(" "))));
         }
         return page.append("</table>\n").toString();
@@ -46,18 +44,26 @@ final class TckPage {
         row(page, reports, "host", TckReport::host);
         row(page, reports, "ranks", report -> Integer.toString(report.ranks()));
         row(page, reports, "libraries", TckReport::kindOfMachine);
-        Set<String> rules = new LinkedHashSet<>();
-        reports.forEach(report -> report.rules().forEach(line -> rules.add(line.rule())));
-        for (String rule : rules) {
-            page.append("</tr>\n<tr><td>").append(escaped(rule));
+        for (String rule : TckReport.rulesOf(reports)) {
+            String title = reports.stream().flatMap(report -> report.line(rule).stream()).findFirst().orElseThrow().title();
+            page.append("</tr>\n<tr><td>").append(escaped(rule + " " + title));
             for (TckReport report : reports) {
                 page.append(report.line(rule)
-                        .map(line -> "<td class=\"%s\" title=\"%s\">%s, %d ms".formatted(line.verdict(), escaped(line.why()),
-                                line.verdict().word(), line.millis()))
+                        .map(line -> "<td class=\"%s\" title=\"%s\">%s%s".formatted(line.verdict(), escaped(line.briefly()),
+                                line.verdictInWords(),
+                                line.verdict() == TckVerdict.FAILED ? "<pre>" + escaped(line.briefly()) + "</pre>" : ""))
                         .orElse("<td>"));
             }
         }
         return page.append("</tr></table>\n").toString();
+    }
+
+    /** {@return what is said of a verdict; traces are folded} */
+    private static String why(TckReport.Line line) {
+        String brief = "<pre>" + escaped(line.briefly()) + "</pre>";
+        return line.briefly().equals(line.why())
+                ? brief
+                : brief + "<details><summary>all of it</summary><pre>" + escaped(line.why()) + "</pre></details>";
     }
 
     private static void fact(StringBuilder page, String name, String value) {

@@ -1,8 +1,12 @@
 package org.symmem.cli;
 
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * How one backend did, as it is written for machines.
@@ -30,7 +34,20 @@ record TckReport(String backend, String version, String device, String host, int
      * @param why      of a failure what each rank said, of a skipped rule the reason, of a passed one what was run
      * @param evidence files of each rank's threads, descriptors and output, as the report's folder names them
      */
-    record Line(String rule, String title, String kind, TckVerdict verdict, long millis, String why, List<String> evidence) {}
+    record Line(String rule, String title, String kind, TckVerdict verdict, long millis, String why, List<String> evidence) {
+        /** {@return of a failure what each rank complains of, without the traces; else the same as {@link #why}} */
+        String briefly() {
+            return verdict != TckVerdict.FAILED
+                    ? why
+                    : Stream.concat(why.lines().limit(1), why.lines().skip(1).filter(line -> line.matches("rank \\d+\\b.*")))
+                            .collect(Collectors.joining("\n"));
+        }
+
+        /** {@return the verdict in a word, with the time if the rule was run} */
+        String verdictInWords() {
+            return verdict.word() + (verdict == TckVerdict.PASSED || verdict == TckVerdict.FAILED ? ", " + millis + " ms" : "");
+        }
+    }
 
     /** {@return whether a backend says of itself that it is emulated} */
     static boolean saysEmulated(String version, String device) {
@@ -48,13 +65,21 @@ record TckReport(String backend, String version, String device, String host, int
 
     /** {@return the counts in words} */
     String summary() {
-        return count(TckVerdict.PASSED) + " passed, " + count(TckVerdict.FAILED) + " failed, "
-                + (count(TckVerdict.NOT_APPLICABLE) + count(TckVerdict.UNTESTED)) + " skipped";
+        return count(TckVerdict.PASSED) + " passed, " + count(TckVerdict.FAILED) + " failed, " + count(TckVerdict.NOT_APPLICABLE)
+                + " not applicable, " + count(TckVerdict.UNTESTED) + " untested";
     }
 
     /** {@return what results are worth} */
     String kindOfMachine() {
         return emulated ? "emulated: says nothing about hardware" : "real";
+    }
+
+    /** {@return the rules of some reports, each once, in the order of the specification} */
+    static Set<String> rulesOf(List<TckReport> reports) {
+        return reports.stream()
+                .flatMap(report -> report.rules().stream())
+                .map(Line::rule)
+                .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
     Optional<Line> line(String rule) {

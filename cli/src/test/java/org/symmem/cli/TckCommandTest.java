@@ -4,8 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,8 +30,9 @@ class TckCommandTest {
         Symmem.Result result = Symmem.here("tck", "--ranks", "1", "--rule", "sm-cap-1", "--report", report.toString());
 
         assertThat(result.exitCode()).as(result.out() + result.err()).isZero();
-        assertThat(result.out().lines().toList().getFirst()).startsWith("passed").contains("SM-CAP-1");
-        assertThat(result.out().lines().toList().getLast()).isEqualTo("1 passed, 0 failed, 0 skipped");
+        assertThat(result.out().lines().toList()).startsWith("backend host, 1 rank")
+                .endsWith("1 passed, 0 failed, 0 not applicable, 0 untested");
+        assertThat(result.out().lines().toList().get(1)).startsWith("passed").contains("SM-CAP-1");
         assertThat(report.resolve("report.html")).content().contains("SM-CAP-1");
         assertThat(report.resolve("TEST-junit-jupiter.xml")).content().contains("SM_CAP_1");
         JsonNode json = new ObjectMapper().readTree(report.resolve("report.json").toFile());
@@ -44,10 +49,31 @@ class TckCommandTest {
                 "--report", folder.toString());
 
         assertThat(result.exitCode()).as(result.out() + result.err()).isZero();
+        assertThat(result.out()).contains("The same verdict for all: 2 of 2 rules");
         assertThat(folder.resolve("comparison.html")).content().contains("SM-CAP-1", "untested", "host/report.html");
         JsonNode json = new ObjectMapper().readTree(folder.resolve("comparison.json").toFile());
         assertThat(json).hasSize(1);
         assertThat(json.get(0).get("rules").get(1).get("verdict").asText()).isEqualTo("UNTESTED");
+    }
+
+    private static TckReport report(String backend, TckReport.Line line) {
+        return new TckReport(backend, "1", "memory", "here", 2, false, "Linux", "now", List.of(line));
+    }
+
+    @Test
+    void whatDiffersIsPrintedSideBySideAndAFailureWithoutItsTraces() {
+        TckReport right = report("right", new TckReport.Line("SM-RDV-1", "all read", "required", TckVerdict.PASSED, 5, "", List.of()));
+        TckReport wrong = report("wrong", new TckReport.Line("SM-RDV-1", "all read", "required", TckVerdict.FAILED, 7,
+                "rank 0: byte 3 is <4>\nan.Error\n\tat a.Frame\n\nrank 1 ended by signal 11; its last output:\n", List.of()));
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+
+        TckComparison.print(List.of(right, wrong), new PrintStream(printed, true, StandardCharsets.UTF_8));
+
+        assertThat(printed.toString(StandardCharsets.UTF_8)).contains("0 of 1 rules").containsPattern("SM-RDV-1 +passed +FAILED");
+        assertThat(TckPage.comparing(List.of(right, wrong)))
+                .contains("<pre>rank 0: byte 3 is &lt;4&gt;\nrank 1 ended by signal 11; its last output:</pre>")
+                .doesNotContain("a.Frame");
+        assertThat(TckPage.of(wrong)).contains("<details>", "a.Frame");
     }
 
     @Test

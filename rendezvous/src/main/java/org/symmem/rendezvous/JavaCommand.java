@@ -11,6 +11,12 @@ import java.util.stream.Stream;
 
 /** The command that starts a rank as a Java process like this one: same Java, same class path or module path. */
 public final class JavaCommand {
+    /**
+     * The property that names an archive of classes for ranks to start with, made for this Java and this class path. One that does
+     * not fit, or is not there, is passed over without a word.
+     */
+    public static final String CLASS_ARCHIVE = "symmem.classArchive";
+
     private JavaCommand() {}
 
     /**
@@ -24,6 +30,7 @@ public final class JavaCommand {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         // One thread of collection and little heap: what a rank shares lies outside the heap.
         command.addAll(List.of("--enable-native-access=" + nativeAccess(), "-XX:+UseSerialGC", "-Xshare:auto"));
+        Optional.ofNullable(System.getProperty(CLASS_ARCHIVE)).ifPresent(archive -> command.addAll(archived(archive)));
         System.getProperties().forEach((name, value) -> {
             if (name.toString().startsWith("symmem.")) {
                 command.add("-D" + name + "=" + value);
@@ -33,6 +40,11 @@ public final class JavaCommand {
         command.addAll(program(mainClass));
         command.addAll(arguments);
         return command;
+    }
+
+    /** A damaged archive is found by its checksums before it is used, and is no more worth a line than one that is too old. */
+    private static List<String> archived(String archive) {
+        return List.of("-XX:SharedArchiveFile=" + archive, "-XX:+VerifySharedSpaces", "-Xlog:cds*=off,aot*=off");
     }
 
     private static List<String> program(Class<?> mainClass) {

@@ -117,7 +117,7 @@ interface CollectiveRules extends Rules {
                         gather.run(sources.local().select(round), stream, RankContext.SOON);
                         history.local().select(round).copyFrom(target.local(), stream);
                     }
-                    stream.synchronize(RankContext.SOON);
+                    rank.checkDone(stream, "a stream with " + rounds + " allgathers back to back by " + algorithm);
                     for (int round = 0; round < rounds; round++) {
                         for (int peer = 0; peer < rank.worldSize(); peer++) {
                             rank.checkHolds(history.local().select(round).select(peer), peer, 0, round,
@@ -206,7 +206,8 @@ interface CollectiveRules extends Rules {
                 Collective gather = collectives.allGather(target);
                 if (rank.rank() != rank.worldSize() - 1) {
                     gather.run(source.local(), stream, Duration.ofMillis(200));
-                    rank.checkThrows(SymmetricMemoryException.class, () -> stream.synchronize(RankContext.SOON.dividedBy(2)),
+                    rank.checkThrows("a stream with a collective that a rank leaves out", SymmetricMemoryException.class,
+                            () -> stream.synchronize(RankContext.SOON.dividedBy(2)),
                             "within 200 ms on a stream");
                 }
                 rank.meet();

@@ -22,8 +22,12 @@ interface ContiguousViewRules extends Rules {
             rank.checkEqual(Shape.of(rank.worldSize(), 2, size / 2), all.shape(), "the shape");
             rank.check(all.isDense(), "the view of whole granules should have no gaps: " + all);
             TensorView flat = all.reshape(Shape.of((long) size * rank.worldSize()));
-            rank.checkEqual(rank.value(rank.worldSize() - 1, size - 1, 1), rank.read(flat.slice(flat.shape().extent(0) - 1, 1))[0],
-                    "the last byte of the flat view");
+            TensorView last = flat.slice(flat.shape().extent(0) - 1, 1);
+            try {
+                rank.checkEqual(rank.value(rank.worldSize() - 1, size - 1, 1), rank.read(last)[0], "the last byte of the flat view");
+            } catch (IndexOutOfBoundsException e) {
+                throw new AssertionError("the view ends before the last rank's buffer does: " + e.getMessage(), e);
+            }
             for (int peer = 0; peer < rank.worldSize(); peer++) {
                 rank.checkHolds(all.select(peer), peer, 0, 1, "part " + peer + " of the view");
             }

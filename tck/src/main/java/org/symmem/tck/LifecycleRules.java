@@ -222,7 +222,8 @@ interface LifecycleRules extends Rules {
             }
             for (String folder : List.of("/dev/shm", System.getProperty("java.io.tmpdir"))) {
                 File[] left = new File(folder).listFiles(file -> file.lastModified() >= started
-                        && (file.getName().contains("symmem-") || file.getName().startsWith("nvshmem") || file.getName().startsWith("nccl"))
+                        && (file.getName().contains("symmem-") || file.getName().contains(rank.memory().backend())
+                                || file.getName().startsWith("nvshmem") || file.getName().startsWith("nccl"))
                         && !file.getName().contains("-tck-"));
                 rank.check(left == null || left.length == 0,
                         "files in " + folder + " while memory is shared: " + List.of(left == null ? new File[0] : left));
@@ -244,7 +245,7 @@ interface LifecycleRules extends Rules {
                 target.local().copyFrom(source.local(), stream);
             }
             source.close();
-            stream.synchronize(RankContext.SOON);
+            rank.checkDone(stream, "a stream that copied from a tensor when that was closed");
             byte[] copied = rank.read(target.local());
             rank.checkEqual((byte) 42, copied[copied.length - 1], "the last byte of a copy from a tensor that was closed meanwhile");
             rank.meet();

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * What this process holds that a backend could leak: descriptors and mappings, counted by kind. TCP sockets, pipes and the
+ * What this process holds that a backend could leak: descriptors, mappings and child processes, counted by kind. TCP sockets, pipes and the
  * files that the JVM reads classes and libraries from are left out: the kit and the JVM open them as they like.
  *
  * @param counts how many of each kind
@@ -33,6 +33,10 @@ record OpenResources(Map<String, Integer> counts) {
                 } else if (target.startsWith("socket:[") && unixSockets.contains(target.substring(8, target.length() - 1))) {
                     counts.merge("unix socket", 1, Integer::sum);
                 }
+            }
+            int children = (int) ProcessHandle.current().children().count();
+            if (children > 0) {
+                counts.put("child process", children);
             }
             for (String line : Files.readAllLines(Path.of("/proc/self/maps"))) {
                 int path = line.indexOf('/');

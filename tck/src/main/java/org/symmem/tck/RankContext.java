@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.stream.IntStream;
 import org.symmem.KeyValueStore;
 import org.symmem.ProcessGroup;
+import org.symmem.Stream;
 import org.symmem.SymmetricMemory;
 import org.symmem.TensorView;
 import org.symmem.rendezvous.ProcessGroups;
@@ -178,6 +179,12 @@ public final class RankContext {
 
     /** {@return the error that the action throws; it must be of the kind, and its message must have all the parts} */
     public <E extends Throwable> E checkThrows(Class<E> kind, Action action, String... parts) {
+        return checkThrows("", kind, action, parts);
+    }
+
+    /** {@return the same as {@link #checkThrows(Class, Action, String...)}; a complaint begins with what was done} */
+    public <E extends Throwable> E checkThrows(String what, Class<E> kind, Action action, String... parts) {
+        String lead = what.isEmpty() ? "" : what + ": ";
         Throwable thrown = null;
         try {
             action.run();
@@ -185,7 +192,7 @@ public final class RankContext {
             thrown = e;
         }
         if (!kind.isInstance(thrown)) {
-            AssertionError wrong = new AssertionError("a " + kind.getSimpleName() + " should be thrown, not "
+            AssertionError wrong = new AssertionError(lead + "a " + kind.getSimpleName() + " should be thrown, not "
                     + (thrown == null ? "nothing" : thrown) + " (rank " + rank() + ")");
             if (thrown != null) {
                 wrong.addSuppressed(thrown);
@@ -194,9 +201,18 @@ public final class RankContext {
         }
         for (String part : parts) {
             check(String.valueOf(thrown.getMessage()).contains(part),
-                    "the message should contain \"" + part + "\": " + thrown.getMessage());
+                    lead + "the message should contain \"" + part + "\": " + thrown.getMessage());
         }
         return kind.cast(thrown);
+    }
+
+    /** Waits for a stream, which must come to its end without an error. */
+    public void checkDone(Stream stream, String what) {
+        try {
+            stream.synchronize(SOON);
+        } catch (RuntimeException e) {
+            throw new AssertionError(what + " fails: " + e + " (rank " + rank() + ", seed " + seed + ")", e);
+        }
     }
 
     /** Kills this process as {@code kill -9} does. Never returns. */

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
@@ -69,7 +70,7 @@ final class RankMain {
         SymmetricMemory memory;
         try {
             memory = SymmetricMemory.open(group, SymmetricMemory.Options.defaults().withBackend(backend));
-        } catch (Exception | LinkageError e) {
+        } catch (Exception | LinkageError | AssertionError e) {
             // Only what a query would have said is a reason to skip; anything else is a backend that is wrong.
             boolean unavailable = e instanceof SymmetricMemoryException error && error.code().equals(ErrorCode.BACKEND_UNAVAILABLE)
                     && brokenProviders().noneMatch(provider -> provider.name().equals(backend));
@@ -97,7 +98,7 @@ final class RankMain {
     }
 
     private static Stream<ProviderReport> brokenProviders() {
-        return SymmetricMemory.providers().stream().filter(provider -> provider.priority() == Integer.MIN_VALUE);
+        return SymmetricMemory.providers().stream().filter(ProviderReport::isBroken);
     }
 
     /** Reads what the kit sends. When the kit goes, this process follows it soon, wherever it hangs. */
@@ -166,7 +167,9 @@ final class RankMain {
         return left;
     }
 
-    private static RankOutcome failed(Throwable e) {
+    private static RankOutcome failed(Throwable thrown) {
+        // Of a rule's own threads: what they threw is what it is about.
+        Throwable e = thrown instanceof ExecutionException && thrown.getCause() != null ? thrown.getCause() : thrown;
         StringWriter trace = new StringWriter();
         e.printStackTrace(new PrintWriter(trace));
         return RankOutcome.failed(e instanceof AssertionError ? String.valueOf(e.getMessage()) : e.toString(), trace.toString());

@@ -14,9 +14,13 @@ import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /** The kit's handle on one rank's process and its connection. */
 final class RankProcess {
+    /** How a process ends that aborts itself, by signal 6, as a JVM does that has crashed. */
+    private static final int ABORTED = 128 + 6;
+
     private final int rank;
     private final Process process;
     private final Path log;
@@ -83,7 +87,23 @@ final class RankProcess {
             return Optional.empty();
         }
         int code = process.exitValue();
-        return Optional.of(code > 128 ? "ended by signal " + (code - 128) : "ended with exit code " + code);
+        return Optional
+                .of(code > 128 ? "ended by signal " + (code - 128) + (code == ABORTED ? fault() : "") : "ended with exit code " + code);
+    }
+
+    /** {@return the signal that made a JVM give up, and where, as it prints them in its account of the crash} */
+    private String fault() {
+        try {
+            List<String> lines = Files.readAllLines(log, StandardCharsets.ISO_8859_1);
+            String found = lines.stream()
+                    .filter(line -> line.matches("# +(SIG[A-Z]+ \\(|[CVJj] +\\[).*"))
+                    .map(line -> line.substring(1).strip())
+                    .limit(2)
+                    .collect(Collectors.joining(" in "));
+            return found.isEmpty() ? "" : " after " + found;
+        } catch (IOException e) {
+            return "";
+        }
     }
 
     /** Keeps what can be seen of the process, and what it printed, in a folder. */

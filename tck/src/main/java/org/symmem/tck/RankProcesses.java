@@ -2,6 +2,7 @@ package org.symmem.tck;
 
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
+import java.io.File;
 import java.io.IOException;
 import java.io.ObjectOutputStream;
 import java.io.UncheckedIOException;
@@ -236,6 +237,7 @@ final class RankProcesses implements AutoCloseable {
      * @throws Broken if a rank says so, dies or hangs
      */
     void run(String rule, RankBody body, Set<Integer> mustBeKilled) throws BackendUnavailable {
+        forget(rule);
         report();
         Map<RankProcess, Heard> answers = runOnce(rule, body, mustBeKilled);
         for (int times = 1; times < MOST_RUNS && onlyLeftSomething(answers); times++) {
@@ -338,6 +340,15 @@ final class RankProcesses implements AutoCloseable {
         return victim && end.equals("ended by signal 9")
                 ? Optional.empty()
                 : Optional.of("rank " + rank.rank() + " " + end + "; its last output:\n" + String.join("\n", rank.lastLines()));
+    }
+
+    /** Evidence of an earlier run would be taken for this one's. */
+    private void forget(String rule) {
+        File[] kept = folder().resolve(rule).toFile().listFiles(File::isFile);
+        for (File file : kept == null ? new File[0] : kept) {
+            file.delete();
+        }
+        folder().resolve(rule).toFile().delete();
     }
 
     /** {@return where the ranks' threads, descriptors and output are kept, as the end of a message} */

@@ -83,7 +83,7 @@ interface RendezvousRules extends Rules {
 
     private static void checkDisagreement(RankContext rank, Shape shape, DataType type, String... parts) {
         SymmetricMemory memory = rank.open(rank.freshGroup());
-        rank.checkThrows(RanksDisagreeException.class, () -> {
+        rank.checkThrows("a rendezvous of " + String.join(" and ", parts), RanksDisagreeException.class, () -> {
             SymmetricTensor tensor = memory.allocate(shape, type);
             try (tensor) {
                 tensor.rendezvous();
@@ -101,7 +101,8 @@ interface RendezvousRules extends Rules {
         ranks().run(rank -> {
             SymmetricMemory memory = rank.open(rank.freshGroup());
             try (SymmetricTensor first = bytes(memory, 64); SymmetricTensor second = bytes(memory, 64)) {
-                rank.checkThrows(RanksDisagreeException.class, () -> (rank.rank() == 0 ? first : second).rendezvous(), "allocation 0",
+                rank.checkThrows("a rendezvous of different allocations", RanksDisagreeException.class,
+                        () -> (rank.rank() == 0 ? first : second).rendezvous(), "allocation 0",
                         "allocation 1");
             }
         });
@@ -193,7 +194,8 @@ interface RendezvousRules extends Rules {
                 int absent = rank.worldSize() - 1;
                 if (rank.rank() != absent) {
                     long start = System.nanoTime();
-                    var error = rank.checkThrows(DeadlineException.class, () -> tensor.rendezvous(Duration.ofMillis(400)),
+                    var error = rank.checkThrows("a rendezvous that rank " + absent + " stays away from", DeadlineException.class,
+                            () -> tensor.rendezvous(Duration.ofMillis(400)),
                             "[" + absent + "]");
                     long waitedMillis = (System.nanoTime() - start) / 1_000_000;
                     rank.checkEqual(java.util.List.of(absent), error.missingRanks(), "the missing ranks");
@@ -245,7 +247,8 @@ interface RendezvousRules extends Rules {
                 rank.killMyself();
             }
             long start = System.nanoTime();
-            var error = rank.checkThrows(SymmetricMemoryException.class, tensor::rendezvous, Integer.toString(victim));
+            var error = rank.checkThrows("a rendezvous with a rank that is dead", SymmetricMemoryException.class, tensor::rendezvous,
+                    Integer.toString(victim));
             rank.check(
                     error.code().equals(ErrorCode.RANK_MISSING) || error.code().equals(ErrorCode.RANK_LOST)
                             || error.code().equals(ErrorCode.RANK_FAILED),
@@ -288,7 +291,8 @@ interface RendezvousRules extends Rules {
             }
             victimProcess.onExit().get(RankContext.SOON.toMillis(), TimeUnit.MILLISECONDS);
             long start = System.nanoTime();
-            var error = rank.checkThrows(SymmetricMemoryException.class, tensor::rendezvous, Integer.toString(victim));
+            var error = rank.checkThrows("a rendezvous with a rank that is dead", SymmetricMemoryException.class, tensor::rendezvous,
+                    Integer.toString(victim));
             rank.check(
                     error.code().equals(ErrorCode.RANK_MISSING) || error.code().equals(ErrorCode.RANK_LOST)
                             || error.code().equals(ErrorCode.RANK_FAILED),

@@ -92,7 +92,8 @@ interface SynchronisationRules extends Rules {
             for (int i = 0; i < number; i++) {
                 signals.await(rank.previous(), 2, RankContext.SOON);
             }
-            rank.checkThrows(DeadlineException.class, () -> signals.await(rank.previous(), 2, Duration.ofMillis(20)));
+            rank.checkThrows("waiting once more than was signalled", DeadlineException.class,
+                    () -> signals.await(rank.previous(), 2, Duration.ofMillis(20)));
             rank.meet();
         });
     }
@@ -107,12 +108,14 @@ interface SynchronisationRules extends Rules {
             signals.barrier(0, RankContext.SOON);
             for (int channel = 0; channel < last; channel++) {
                 int quiet = channel;
-                rank.checkThrows(DeadlineException.class, () -> signals.await(rank.previous(), quiet, Duration.ofMillis(1)));
+                rank.checkThrows("waiting on channel " + quiet + " for a signal sent on channel " + last, DeadlineException.class,
+                        () -> signals.await(rank.previous(), quiet, Duration.ofMillis(1)));
             }
             for (int source = 0; source < rank.worldSize(); source++) {
                 int quiet = source;
                 if (source != rank.previous()) {
-                    rank.checkThrows(DeadlineException.class, () -> signals.await(quiet, last, Duration.ofMillis(1)));
+                    rank.checkThrows("waiting for rank " + quiet + " and a signal of rank " + rank.previous(), DeadlineException.class,
+                            () -> signals.await(quiet, last, Duration.ofMillis(1)));
                 }
             }
             signals.await(rank.previous(), last, RankContext.SOON);
@@ -179,7 +182,8 @@ interface SynchronisationRules extends Rules {
             int late = rank.worldSize() - 1;
             if (rank.rank() != late) {
                 rank.meet();
-                var error = rank.checkThrows(DeadlineException.class, () -> signals.barrier(1, Duration.ofMillis(100)), "[" + late + "]");
+                var error = rank.checkThrows("a barrier that rank " + late + " is late for", DeadlineException.class,
+                        () -> signals.barrier(1, Duration.ofMillis(100)), "[" + late + "]");
                 rank.checkEqual(List.of(late), error.missingRanks(), "the missing ranks");
                 rank.meet();
             } else {
@@ -232,8 +236,10 @@ interface SynchronisationRules extends Rules {
                     : two;
             one.signal(rank.next(), 0);
             one.barrier(1, RankContext.SOON);
-            rank.checkThrows(DeadlineException.class, () -> two.await(rank.previous(), 0, Duration.ofMillis(20)));
-            rank.checkThrows(DeadlineException.class, () -> other.await(rank.previous(), 0, Duration.ofMillis(20)));
+            rank.checkThrows("waiting for a signal of another tensor", DeadlineException.class,
+                    () -> two.await(rank.previous(), 0, Duration.ofMillis(20)));
+            rank.checkThrows("waiting for a signal of another group", DeadlineException.class,
+                    () -> other.await(rank.previous(), 0, Duration.ofMillis(20)));
             rank.meet();
             // A rank that has waited in vain must not signal one that has yet to.
             rank.meet();
@@ -277,7 +283,8 @@ interface SynchronisationRules extends Rules {
             rank.write(tensor.local(), rank.values(rank.rank(), 0, 64, 13));
             Stream failing = rank.opened(rank.memory().newStream());
             tensor.signals().await(rank.previous(), 5, failing, Duration.ofMillis(100));
-            rank.checkThrows(SymmetricMemoryException.class, () -> failing.synchronize(RankContext.SOON), "rank " + rank.previous(),
+            rank.checkThrows("a stream that waited in vain", SymmetricMemoryException.class, () -> failing.synchronize(RankContext.SOON),
+                    "rank " + rank.previous(),
                     "channel 5");
             rank.meet();
             Stream good = rank.opened(rank.memory().newStream());
@@ -298,11 +305,11 @@ interface SynchronisationRules extends Rules {
             Stream free = rank.opened(rank.memory().newStream());
             tensor.signals().await(rank.previous(), 0, waiting, RankContext.SOON);
             tensor.local().fill(7, free);
-            free.synchronize(RankContext.SOON);
+            rank.checkDone(free, "a stream beside one that waits");
             rank.checkThrows(DeadlineException.class, () -> waiting.synchronize(Duration.ofMillis(50)));
             rank.meet();
             tensor.signals().signal(rank.next(), 0, free);
-            free.synchronize(RankContext.SOON);
+            rank.checkDone(free, "a stream beside one that waits");
             waiting.synchronize(RankContext.SOON);
             rank.meet();
         });
@@ -320,7 +327,8 @@ interface SynchronisationRules extends Rules {
             }
             Duration deadline = Duration.ofSeconds(3);
             long start = System.nanoTime();
-            var error = rank.checkThrows(SymmetricMemoryException.class, () -> tensor.signals().barrier(0, deadline),
+            var error = rank.checkThrows("a barrier with a rank that is dead", SymmetricMemoryException.class,
+                    () -> tensor.signals().barrier(0, deadline),
                     Integer.toString(victim));
             rank.check(error.code().equals(ErrorCode.SIGNAL_TIMEOUT) || error.code().equals(ErrorCode.RANK_LOST),
                     "the code should be of a timeout or a lost rank: " + error);
@@ -354,7 +362,8 @@ interface SynchronisationRules extends Rules {
                     Signals signals = tensor.signals();
                     for (int channel = 0; channel < signals.channels(); channel++) {
                         int fresh = channel;
-                        rank.checkThrows(DeadlineException.class, () -> signals.await(rank.previous(), fresh, Duration.ofMillis(1)));
+                        rank.checkThrows("waiting on a fresh tensor", DeadlineException.class,
+                                () -> signals.await(rank.previous(), fresh, Duration.ofMillis(1)));
                     }
                     rank.meet();
                     for (int channel = 0; channel < signals.channels(); channel++) {

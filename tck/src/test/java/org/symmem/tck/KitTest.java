@@ -78,6 +78,17 @@ class KitTest {
     }
 
     @Test
+    void aChildProcessThatIsLeftRunningIsALeak() throws Exception {
+        OpenResources before = OpenResources.now();
+        Process child = new ProcessBuilder("sleep", "60").start();
+        try {
+            assertThat(OpenResources.now().moreThan(before)).anyMatch(leak -> leak.startsWith("child process: "));
+        } finally {
+            child.destroyForcibly().waitFor();
+        }
+    }
+
+    @Test
     void ranksFollowAKitThatIsKilled() throws Exception {
         Process kit = new ProcessBuilder(JavaCommand.of(List.of(), KitToKill.class, List.of())).redirectError(Redirect.DISCARD).start();
         try (BufferedReader output = kit.inputReader()) {

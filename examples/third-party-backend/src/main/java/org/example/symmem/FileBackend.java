@@ -4,7 +4,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import org.symmem.Capability;
-import org.symmem.MemoryRegion;
 import org.symmem.ProcessGroup;
 import org.symmem.Support;
 import org.symmem.spi.Allocation;
@@ -57,23 +56,8 @@ final class FileBackend implements Backend {
     }
 
     @Override
-    public List<String> validate(MemoryRegion region, long sizeBytes) {
-        throw new IllegalStateException("never asked without WRAP");
-    }
-
-    @Override
-    public Allocation wrap(MemoryRegion region, long sizeBytes, SignalPadLayout pad) {
-        throw new IllegalStateException("never asked without WRAP");
-    }
-
-    @Override
     public StreamQueue newStream() {
         return new ThreadStream();
-    }
-
-    @Override
-    public StreamQueue wrapStream(long handle) {
-        throw new IllegalStateException("never asked without EXTERNAL_STREAM");
     }
 
     @Override

@@ -3,7 +3,6 @@ package org.example.symmem;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.stream.Stream;
-import org.symmem.Support;
 import org.symmem.spi.Memory;
 import org.symmem.spi.PeerMapping;
 import org.symmem.spi.SignalPad;
@@ -31,26 +30,6 @@ final class FileMapping implements PeerMapping {
     @Override
     public SignalPad signals() {
         return pad;
-    }
-
-    @Override
-    public Memory contiguous() {
-        throw new IllegalStateException("never asked without CONTIGUOUS_VIEW");
-    }
-
-    @Override
-    public long contiguousStrideBytes() {
-        throw new IllegalStateException("never asked without CONTIGUOUS_VIEW");
-    }
-
-    @Override
-    public Support multicastSupport() {
-        return new Support.No("no store reaches several files");
-    }
-
-    @Override
-    public Memory multicast() {
-        throw new IllegalStateException("never asked without MULTICAST");
     }
 
     @Override

@@ -7,7 +7,6 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.symmem.spi.SignalPad;
 import org.symmem.spi.SignalPadLayout;
-import org.symmem.spi.StreamQueue;
 
 /** Counts in shared memory: written with release, read with acquire, looked at again and again until the deadline. */
 final class FileSignalPad implements SignalPad {
@@ -74,20 +73,5 @@ final class FileSignalPad implements SignalPad {
             }
         }
         return true;
-    }
-
-    @Override
-    public void signal(int peer, int channel, StreamQueue stream) {
-        throw new IllegalStateException("never asked without STREAM_SIGNALS");
-    }
-
-    @Override
-    public void await(int source, int channel, StreamQueue stream, long timeoutNanos) {
-        throw new IllegalStateException("never asked without STREAM_SIGNALS");
-    }
-
-    @Override
-    public void barrier(int channel, StreamQueue stream, long timeoutNanos) {
-        throw new IllegalStateException("never asked without STREAM_SIGNALS");
     }
 }

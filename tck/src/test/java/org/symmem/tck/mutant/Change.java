@@ -23,6 +23,11 @@ interface Change {
     /** Runs in the provider's constructor. */
     default void construct() {}
 
+    /** What the provider says that it is called. */
+    default String name(String right) {
+        return right;
+    }
+
     default Availability availability(Availability right) {
         return right;
     }

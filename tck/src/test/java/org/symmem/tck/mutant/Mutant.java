@@ -57,6 +57,13 @@ public enum Mutant {
         }
     },
 
+    HAS_TWO_NAMES(1, "SM-CAP-1", new Change() {
+        @Override
+        public String name(String right) {
+            return "another";
+        }
+    }, "has the name \"another\" and declares \"mutant\" in @BackendName"),
+
     THROWS_WHEN_OPENED(1, "SM-CAP-1", new Change() {
         @Override
         public void open(ProcessGroup group) {
@@ -128,7 +135,7 @@ public enum Mutant {
                 signalMyself("-SEGV");
             }
         }
-    }, "rank 1 ended by signal ") {
+    }, "rank 1 ended by signal 6 after SIGSEGV (0xb)") {
         @Override
         public boolean inProcesses() {
             return true;
@@ -152,6 +159,19 @@ public enum Mutant {
             return right;
         }
     }, "an open backend should be available when asked the 1. time") {
+        @Override
+        public boolean inProcesses() {
+            return true;
+        }
+    },
+
+    THROWS_WHEN_ASKED(1, "SM-CAP-2", new Change() {
+        @Override
+        public Availability availability(Availability right) {
+            MissingLibrary.call();
+            return right;
+        }
+    }, "could not open the backend", "its provider throws when asked for its availability", "symmem-no-such-library") {
         @Override
         public boolean inProcesses() {
             return true;
@@ -205,7 +225,7 @@ public enum Mutant {
         public void rendezvous(ProcessGroup group, Agreement agreement) {
             forgotten.add(LibC.memfdCreate("forgotten", LibC.MFD_CLOEXEC, "a descriptor to forget"));
         }
-    }, "left behind after the rule: descriptor of /memfd:forgotten (deleted): 1 before, 2 after") {
+    }, "left behind after the rule: descriptor of /memfd:forgotten (deleted): 2 before, 3 after") {
         @Override
         public boolean inProcesses() {
             return true;
@@ -279,7 +299,7 @@ public enum Mutant {
                 signalMyself("-SEGV");
             }
         }
-    }, "rank 1 ended by signal ") {
+    }, "rank 1 ended by signal 6 after SIGSEGV (0xb)") {
         @Override
         public boolean inProcesses() {
             return true;
@@ -326,7 +346,7 @@ public enum Mutant {
         public boolean await(SignalPad right, int source, int channel, long timeoutNanos) {
             return old.add(right) || right.await(source, channel, timeoutNanos);
         }
-    }, "a DeadlineException should be thrown, not nothing"),
+    }, "waiting on a fresh tensor: a DeadlineException should be thrown, not nothing"),
 
     BARRIER_DOES_NOT_WAIT(2, "SM-SYNC-2", new Change() {
         @Override
@@ -343,7 +363,7 @@ public enum Mutant {
         public boolean await(SignalPad right, int source, int channel, long timeoutNanos) {
             return true;
         }
-    }, "a DeadlineException should be thrown, not nothing"),
+    }, "waiting once more than was signalled: a DeadlineException should be thrown, not nothing"),
 
     CHANNELS_ARE_ONE(1, "SM-SYNC-5", new Change() {
         @Override
@@ -355,19 +375,19 @@ public enum Mutant {
         public boolean await(SignalPad right, int source, int channel, long timeoutNanos) {
             return right.await(source, 0, timeoutNanos);
         }
-    }, "a DeadlineException should be thrown, not nothing"),
+    }, "waiting on channel 0 for a signal sent on channel 15: a DeadlineException should be thrown, not nothing"),
 
     NAMES_NOBODY_IN_A_TIMEOUT(2, "SM-SYNC-9", new Change() {
         @Override
         public int[] barrier(SignalPad right, int channel, long timeoutNanos) {
             return right.barrier(channel, timeoutNanos).length > 0 ? new int[]{0} : new int[0];
         }
-    }, "the message should contain \"[1]\""),
+    }, "a barrier that rank 1 is late for: the message should contain \"[1]\""),
 
     STREAM_WAITS_FOR_NOBODY(1, "SM-SYNC-13", new Change() {
         @Override
         public void await(SignalPad right, int source, int channel, StreamQueue stream, long timeoutNanos) {}
-    }, "a SymmetricMemoryException should be thrown, not nothing"),
+    }, "a stream that waited in vain: a SymmetricMemoryException should be thrown, not nothing"),
 
     LIES_ABOUT_MULTICAST(2, "SM-MC-1", new Change() {
         @Override
@@ -398,7 +418,7 @@ public enum Mutant {
         public Memory contiguous(PeerMapping right, int worldSize) {
             return right.peer(0);
         }
-    }, "IndexOutOfBoundsException"),
+    }, "the view ends before the last rank's buffer does"),
 
     LAST_BYTE_OF_ONE_IS_LOST(1, "SM-ALLOC-1", new Change() {
         @Override
@@ -469,13 +489,16 @@ public enum Mutant {
         }
     }, "ordinary memory: byte 0 of rank 0's buffer should be"),
 
-    COMPARES_NO_SIZES(2, "SM-RDV-3", new HearsOnlyItself(), "a RanksDisagreeException should be thrown, not "),
+    COMPARES_NO_SIZES(2, "SM-RDV-3", new HearsOnlyItself(), "a rendezvous of 100 and 200: a RanksDisagreeException should be thrown, not "),
 
-    COMPARES_NO_TYPES(2, "SM-RDV-4", new HearsOnlyItself(), "a RanksDisagreeException should be thrown, not nothing"),
+    COMPARES_NO_TYPES(2, "SM-RDV-4", new HearsOnlyItself(),
+            "a rendezvous of int32 and float32: a RanksDisagreeException should be thrown, not nothing"),
 
-    COMPARES_NO_SHAPES(2, "SM-RDV-5", new HearsOnlyItself(), "a RanksDisagreeException should be thrown, not nothing"),
+    COMPARES_NO_SHAPES(2, "SM-RDV-5", new HearsOnlyItself(),
+            "a rendezvous of 4x16 and 16x4: a RanksDisagreeException should be thrown, not nothing"),
 
-    COMPARES_NO_ORDER(2, "SM-RDV-6", new HearsOnlyItself(), "a RanksDisagreeException should be thrown, not nothing"),
+    COMPARES_NO_ORDER(2, "SM-RDV-6", new HearsOnlyItself(),
+            "a rendezvous of different allocations: a RanksDisagreeException should be thrown, not nothing"),
 
     NUMBERS_STEPS_BY_PROCESS(2, "SM-RDV-7", new Change() {
         private final ThreadLocal<Integer> opened = ThreadLocal.withInitial(() -> 0);
@@ -543,7 +566,7 @@ public enum Mutant {
                 }
             };
         }
-    }, "the message should contain \"[1]\": rank 0 did not come"),
+    }, "a rendezvous that rank 1 stays away from: the message should contain \"[1]\": rank 0 did not come"),
 
     STARTS_LAZILY(2, "SM-RDV-12", new Change() {
         private final Set<String> started = ConcurrentHashMap.newKeySet();
@@ -557,7 +580,7 @@ public enum Mutant {
     }, "the communicator is still starting"),
 
     HIDES_A_DEATH_BEFORE_THE_RENDEZVOUS(2, "SM-RDV-14", new HidesDeaths(),
-            "a SymmetricMemoryException should be thrown, not java.lang.IllegalStateException: something went wrong") {
+            "a rendezvous with a rank that is dead: a SymmetricMemoryException should be thrown, not java.lang.IllegalStateException: something went wrong") {
         @Override
         public boolean inProcesses() {
             return true;
@@ -565,7 +588,7 @@ public enum Mutant {
     },
 
     HIDES_A_DEATH_IN_THE_RENDEZVOUS(2, "SM-RDV-16", new HidesDeaths(),
-            "a SymmetricMemoryException should be thrown, not java.lang.IllegalStateException: something went wrong") {
+            "a rendezvous with a rank that is dead: a SymmetricMemoryException should be thrown, not java.lang.IllegalStateException: something went wrong") {
         @Override
         public boolean inProcesses() {
             return true;
@@ -748,7 +771,7 @@ public enum Mutant {
         public boolean await(SignalPad right, int source, int channel, long timeoutNanos) {
             return pad(right).await(source, channel, timeoutNanos);
         }
-    }, "a DeadlineException should be thrown, not nothing"),
+    }, "waiting for a signal of another tensor: a DeadlineException should be thrown, not nothing"),
 
     SIGNALS_OVERTAKE_COPIES_ON_A_STREAM(1, "SM-SYNC-12", new Change() {
         @Override
@@ -776,7 +799,7 @@ public enum Mutant {
             one = Optional.of(one.orElse(right));
             return one.get();
         }
-    }, "DeadlineException", "is not done after"),
+    }, "a stream beside one that waits fails: ", "is not done after"),
 
     DEATH_ENDS_A_BARRIER_WELL(2, "SM-SYNC-15", new Change() {
         @Override
@@ -787,7 +810,7 @@ public enum Mutant {
                 return new int[0];
             }
         }
-    }, "a SymmetricMemoryException should be thrown, not nothing") {
+    }, "a barrier with a rank that is dead: a SymmetricMemoryException should be thrown, not nothing") {
         @Override
         public boolean inProcesses() {
             return true;
@@ -880,7 +903,7 @@ public enum Mutant {
                 }
             };
         }
-    }, "Already closed"),
+    }, "a stream that copied from a tensor when that was closed fails: "),
 
     CLOSING_ASKS_THE_DEAD(2, "SM-LIFE-10", new Change() {
         @Override
@@ -898,9 +921,9 @@ public enum Mutant {
     LEAKS_A_LITTLE_EACH_CYCLE(1, "SM-LOAD-1", new Change() {
         @Override
         public void rendezvous(ProcessGroup group, Agreement agreement) {
-            Arena.global().allocate(256 << 10).fill((byte) 1);
+            Arena.global().allocate(16 << 10).fill((byte) 1);
         }
-    }, "the resident memory grew by ", "over 500 cycles") {
+    }, "the resident memory grew with every 100 cycles, by [") {
         @Override
         public boolean inProcesses() {
             return true;
@@ -972,7 +995,7 @@ public enum Mutant {
                 right.signal(peer, channel, stream);
             }
         }
-    }, "DeadlineException", "is not done after"),
+    }, "a stream with 100 allgathers back to back by ", "is not done after"),
 
     HAS_ONE_PAD_ON_STREAMS(2, "SM-COLL-4", new Change() {
         private final ThreadLocal<SignalPad> first = new ThreadLocal<>();
@@ -1008,7 +1031,7 @@ public enum Mutant {
         public void await(SignalPad right, int source, int channel, StreamQueue stream, long timeoutNanos) {
             right.await(source, channel, stream, 1_000_000_000);
         }
-    }, "the message should contain \"within 200 ms on a stream\""),
+    }, "a stream with a collective that a rank leaves out: the message should contain \"within 200 ms on a stream\""),
 
     COPIES_BETWEEN_TENSORS_LATER(2, "SM-COLL-10", new Change() {
         @Override

@@ -34,7 +34,7 @@ public final class MutantProvider implements BackendProvider {
 
     @Override
     public String name() {
-        return "mutant";
+        return change.map(c -> c.name("mutant")).orElse("mutant");
     }
 
     @Override
