@@ -90,7 +90,10 @@ class KitTest {
 
     @Test
     void ranksFollowAKitThatIsKilled() throws Exception {
-        Process kit = new ProcessBuilder(JavaCommand.of(List.of(), KitToKill.class, List.of())).redirectError(Redirect.DISCARD).start();
+        Process kit = new ProcessBuilder(
+                JavaCommand.of(List.of("-D" + TckSettings.TIMEOUT_MULTIPLIER + "=0.3"), KitToKill.class, List.of()))
+                .redirectError(Redirect.DISCARD)
+                .start();
         try (BufferedReader output = kit.inputReader()) {
             assertThat(output.readLine()).isEqualTo("up: host memory");
             List<ProcessHandle> ranks = kit.descendants().toList();
